@@ -1,0 +1,1 @@
+"""Commands that measure supred beside its peers: ``python -m benchmarks NAME``."""

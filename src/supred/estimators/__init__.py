@@ -1,0 +1,1 @@
+"""The estimators: thin objects that validate, choose parts, call a solver and keep the result."""

@@ -1,0 +1,119 @@
+"""What every estimator of the library shares."""
+
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class ModelSize(NamedTuple):
+    """Size of what a fitted model needs to predict."""
+
+    numbers: int
+    bytes: int
+
+
+def size_of(*arrays: np.ndarray) -> ModelSize:
+    """Return the size of the given arrays together."""
+    return ModelSize(sum(a.size for a in arrays), sum(a.nbytes for a in arrays))
+
+
+class LatentClassifier(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
+    """A classifier that works on latent coordinates which `transform` returns.
+
+    A subclass has `fit`, sets ``classes_`` and ``_n_features_out`` there, and gives three
+    answers: `_project` (validated rows to latent coordinates), `_decide` (latent coordinates to
+    scores) and `_model_arrays` (what the fitted model must keep). `predict` is then exactly the
+    classifier applied to `transform`.
+    """
+
+    # What validate_data may accept in `X`, beyond its defaults.
+    _input_options: dict[str, Any] = {
+        "accept_sparse": "csr",
+        "dtype": [np.float64, np.float32],
+    }
+
+    @abstractmethod
+    def _project(self, X: Any) -> np.ndarray:
+        """Return latent coordinates of validated rows, shape (n_rows, n_components)."""
+
+    @abstractmethod
+    def _decide(self, Z: np.ndarray) -> np.ndarray:
+        """Return scores of latent coordinates: (n_rows,) for two classes, else one a class."""
+
+    @abstractmethod
+    def _model_arrays(self) -> list[np.ndarray]:
+        """Return the arrays that `transform` and `predict` need."""
+
+    def _latent(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self._project(validate_data(self, X, reset=False, **self._input_options))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the latent coordinates of the rows of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        Z : ndarray of shape (n_rows, n_components)
+            A row's coordinates do not depend on the other rows of `X`.
+        """
+        return self._latent(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return how strongly each row belongs to each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
+            With two classes, positive means ``classes_[1]``; else the largest score wins.
+        """
+        return self._decide(self._latent(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each row of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+        """
+        return self.classes_[winners(self._decide(self._latent(X)))]
+
+    @property
+    def model_size_(self) -> ModelSize:
+        """Numbers and bytes that the fitted model needs to predict."""
+        check_is_fitted(self)
+        return size_of(*self._model_arrays())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def winners(scores: np.ndarray) -> np.ndarray:
+    """Return the index of the winning class of each row of scores."""
+    if scores.ndim == 1:
+        return (scores > 0).astype(int)
+    return np.argmax(scores, axis=1)

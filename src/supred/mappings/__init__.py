@@ -1,0 +1,1 @@
+"""Mappings F from features to latent coordinates, behind one small interface."""

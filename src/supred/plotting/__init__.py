@@ -1,0 +1,1 @@
+"""Display objects, as scikit-learn has them."""

@@ -1,0 +1,1 @@
+"""Solvers: pure functions on arrays, with no estimator in sight."""
