@@ -81,12 +81,7 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
         If a label is missing, the target is continuous or there are fewer than two classes.
     """
     y = column_or_1d(y, warn=True)
-    missing = np.flatnonzero(_is_missing(y))
-    if missing.size:
-        raise ValueError(
-            f"{name} has {missing.size} missing label(s), the first in row {missing[0]}; "
-            "drop these rows or fill in their labels."
-        )
+    check_no_label_missing(y, name=name)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -97,13 +92,28 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
-def _is_missing(y: np.ndarray) -> np.ndarray:
-    """Tell which labels are None or NaN."""
+def check_no_label_missing(y: Any, *, name: str = "y") -> None:
+    """Raise a ValueError that names the first row whose label is None or NaN."""
+    missing = np.flatnonzero(is_missing(y))
+    if missing.size:
+        raise ValueError(
+            f"{name} has {missing.size} missing label(s), the first in row {missing[0]}; "
+            "drop these rows or fill in their labels."
+        )
+
+
+def is_missing(y: Any) -> np.ndarray:
+    """Tell which labels of a list or array are None or NaN."""
+    y = np.asarray(y)
     if y.dtype.kind == "f":
         return np.isnan(y)
     if y.dtype.kind == "O":
-        return np.array([label is None or label != label for label in y], dtype=bool)
+        return np.array([_is_none_or_nan(label) for label in y.ravel()], dtype=bool)
     return np.zeros(len(y), dtype=bool)
+
+
+def _is_none_or_nan(label: Any) -> bool:
+    return label is None or (isinstance(label, float | np.floating) and bool(np.isnan(label)))
 
 
 def check_weights(

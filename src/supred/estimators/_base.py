@@ -12,6 +12,8 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from supred._validation import check_no_label_missing, encode_labels
+
 
 class ModelSize(NamedTuple):
     """Size of what a fitted model needs to predict."""
@@ -41,6 +43,13 @@ class LatentClassifier(
         "accept_sparse": "csr",
         "dtype": [np.float64, np.float32],
     }
+
+    def _validate_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Return the validated rows, the classes and the index of each row's class."""
+        if y is not None:
+            check_no_label_missing(y)
+        X, y = validate_data(self, X, y, **self._input_options)
+        return X, *encode_labels(y)
 
     @abstractmethod
     def _project(self, X: Any) -> np.ndarray:
@@ -97,7 +106,8 @@ class LatentClassifier(
         -------
         labels : ndarray of shape (n_rows,)
         """
-        return self.classes_[winners(self._decide(self._latent(X)))]
+        scores = self._decide(self._latent(X))
+        return self.classes_[winners(scores)]
 
     @property
     def model_size_(self) -> ModelSize:

@@ -6,8 +6,9 @@ The optimality conditions, with slacks r >= 0 of the margins and xi >= 0 of the 
     w = pull + sum_n a_n y_n z_n,    charge + sum_n a_n y_n = 0,
     a_n r_n = 0,    (u_n - a_n) xi_n = 0,
 
-are followed along ``a r = (u - a) xi = mu -> 0`` with Mehrotra's predictor and corrector. `pull`
-and `charge` are what rows outside this problem, with their a held fixed, contribute.
+are followed along ``a r = (u - a) xi = u mu -> 0`` with Mehrotra's predictor and corrector; the
+factor u makes a row of weight k take the same path as k copies of it. `pull` and `charge` are
+what rows outside this problem, with their a held fixed, contribute.
 Eliminating all that belongs to a row leaves a linear system in (w, b):
 
     (diag(1, .., 1, 0) + sum_n theta_n (z_n, 1)(z_n, 1)^T) d(w, b) = right-hand side,
@@ -76,29 +77,36 @@ def interior_point(
         force *= factor
     v = force * ridge  # (w, b)
     scores = rows @ v
-    v[-1] = -0.5 * (scores[y > 0].mean() + scores[y < 0].mean())
+    total = float(u.sum())
+    sides = [float(u[y == sign] @ scores[y == sign] / u[y == sign].sum()) for sign in (-1.0, 1.0)]
+    v[-1] = -0.5 * sum(sides)
     slack = 1.0 - y * (scores + v[-1])
-    spread = float(np.abs(slack).mean()) + 0.1
+    spread = float(u @ np.abs(slack)) / total + 0.1
     xi = np.maximum(slack, 0.0) + spread
     r = xi - slack
 
-    best, best_objective, best_gap, since_best = v, np.inf, np.inf, 0
+    best_v, best_objective = v, np.inf
+    best_a, best_bound = a, -np.inf
+    least_gap, waited = np.inf, 0
     for n_iter in range(MAX_ITER + 1):  # noqa: B007 - returned after the loop
         nu = u - a
         objective = _primal(v, shift, u, slack, offset)
         bound = a.sum() + offset - 0.5 * float(force[:-1] @ force[:-1])
         if objective < best_objective:
-            best, best_objective = v, objective
-        gap = best_objective - bound
-        imbalance = abs(force[-1]) * (1.0 + abs(v[-1]))
-        if gap + imbalance <= tol * abs(best_objective):
+            best_v, best_objective = v, objective
+        # A dual that is not balanced is made so in the end, which costs about this much.
+        bound -= abs(float(force[-1])) * (1.0 + abs(float(v[-1])))
+        if bound > best_bound:
+            best_a, best_bound = a, bound
+        gap = best_objective - best_bound
+        if gap <= tol * abs(best_objective):
             break
-        since_best = 0 if gap < 0.9 * best_gap else since_best + 1
-        best_gap = min(gap, best_gap)
-        if since_best >= PATIENCE:
+        waited = 0 if gap < 0.9 * least_gap else waited + 1
+        least_gap = min(gap, least_gap)
+        if waited >= PATIENCE:
             break
 
-        mu = float(a @ r + nu @ xi) / (2 * n_rows)
+        mu = float(a @ r + nu @ xi) / (2 * total)
         theta = 1.0 / (xi / nu + r / a)
         system = (rows * theta[:, None]).T @ rows
         # The last term only matters where the bias is not determined.
@@ -122,10 +130,10 @@ def interior_point(
         predicted = float(
             (a + dual * step_a) @ (r + primal * step_r)
             + (nu - dual * step_a) @ (xi + primal * step_xi)
-        ) / (2 * n_rows)
+        ) / (2 * total)
         center = mu * (predicted / mu) ** 3
         step_v, step_a, step_r, step_xi = newton(
-            (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
+            (u * center - step_a * step_r) / a, (u * center + step_a * step_xi) / nu
         )
         primal = TO_BOUNDARY * min(_longest(r, step_r), _longest(xi, step_xi))
         dual = TO_BOUNDARY * min(_longest(a, step_a), _longest(nu, -step_a))
@@ -135,7 +143,7 @@ def interior_point(
         a = a + dual * step_a
         slack = 1.0 - y * (rows @ v)
         force = rows.T @ (y * a) + shift
-    return best[:-1].copy(), float(best[-1]), a, n_iter
+    return best_v[:-1].copy(), float(best_v[-1]), best_a, n_iter
 
 
 def _primal(

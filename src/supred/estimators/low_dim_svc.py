@@ -1,0 +1,343 @@
+"""The low-dimensional SVM: a mapping and linear SVMs on it, trained together."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from supred._compat import CallbackSupportMixin, with_callbacks
+from supred._validation import check_weights
+from supred.estimators import _low_dim_parts as parts
+from supred.estimators._base import LatentClassifier
+from supred.mappings.base import Mapping
+from supred.mappings.basis import BasisMapping, RBFMapping
+from supred.solvers.auxiliary_coordinates import Alternation, alternate
+from supred.solvers.decisions import decision_scores
+from supred.solvers.losses import HingeLoss
+
+
+class LowDimSVC(CallbackSupportMixin, LatentClassifier):
+    """Linear SVMs on a few latent dimensions, trained jointly with the mapping to them.
+
+    The mapping F takes a row to `n_components` coordinates; one linear SVM per class (or per
+    pair of classes) separates the classes there. Mapping and SVMs minimise one objective,
+
+        alpha ||W||^2 + sum_k [1/2 ||w_k||^2 + C sum_n s_n max(0, 1 - y_nk (w_k . F(x_n) + b_k))],
+
+    by the method of auxiliary coordinates. The model keeps the centres and weights of the
+    mapping, not the training rows, and its size does not grow with them.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of latent dimensions L; by default the number of classes minus one. Fewer give a
+        smaller model and pictures; more than ``n_classes - 1`` buy little.
+    mapping : {"rbf", "linear"} or regressor, default="rbf"
+        The mapping F: Gaussians about centres, linear, or any scikit-learn regressor whose
+        `fit` takes several targets. A regressor is fitted anew in each iteration and keeps its
+        own regularisation (`alpha` is not used).
+    centers : {"kmeans", "random", "all"} or array of shape (n_centers, n_features), \
+            default="kmeans"
+        Centres of the Gaussians: random rows moved by one k-means step, random rows, all rows,
+        or the given ones.
+    n_centers : int, optional
+        Number of centres; by default 1000 or the number of rows if that is smaller.
+    gamma : "scale" or float, default="scale"
+        The Gaussians are ``exp(-gamma ||x - c||^2)``, gamma = 1 / (2 sigma^2). "scale" is one
+        over the sum of the features' variances, ``1 / n_features`` for standardised features.
+    alpha : float, default=1e-3
+        Weight of ``||W||^2`` of the mapping.
+    C : float, default=1.0
+        Weight of the hinge losses.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        One SVM per class against the rest, or one per pair of classes with a majority vote.
+    init : {"auto", "simplex", "sphere", "random"} or array, default="auto"
+        Where the alternation starts: one code per class at the corners of a simplex, spread
+        over the sphere with confusable classes side by side, or random codes with noise (drawn
+        per class: coordinates without any class structure would never move). An array of shape
+        (n_classes, n_components) gives the codes, one of shape (n_rows, n_components) the
+        coordinates of each row. "auto" takes the simplex from ``n_classes - 1`` dimensions on.
+    mu : float, default=2.0
+        First penalty on the distance between coordinates and mapping.
+    mu_factor : float, default=1.5
+        Growth of mu per iteration; 1 keeps it fixed.
+    max_iter : int, default=50
+        Most iterations.
+    tol : float, default=1e-3
+        The alternation has converged when two iterations in a row change the objective by at
+        most this, relatively.
+    early_stopping : bool, default=False
+        Hold out a stratified part of the training rows, keep the iterate with the least error
+        on it, and stop when that error has not fallen for `n_iter_no_change` iterations.
+        `X_val` and `y_val` given to `fit` do the same with rows of the user's choice.
+    validation_fraction : float, default=0.1
+        Share of the rows to hold out if `early_stopping`.
+    n_iter_no_change : int, default=5
+        Iterations to wait for a smaller validation error.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, which multiply the sample weights.
+    cache_size : float, default=1000
+        Megabytes that basis functions of training rows may take during `fit`; with 0 they are
+        computed again in each pass.
+    random_state : int, RandomState or None, default=None
+        For the choice of centres, the held-out part and the start.
+    n_jobs : int, optional
+        Threads that train SVMs; the result does not depend on it.
+    verbose : int, default=0
+        1 prints a line per iteration.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (n_svms, n_components)
+        Weights w_k of the SVMs in the latent space.
+    intercept_ : ndarray of shape (n_svms,)
+        Biases b_k.
+    mapping_ : object
+        The fitted mapping; ``mapping_.project`` is `transform` without checks.
+    centers_ : ndarray of shape (n_centers, n_features)
+        Centres of the Gaussians (``mapping="rbf"`` only).
+    gamma_ : float
+        Width that was used (``mapping="rbf"`` only).
+    history_ : dict of ndarrays
+        mu, penalized_objective, nested_objective, train_error, validation_error and seconds
+        since the start, one entry per iteration; entry 0 is the start. Errors are shares of
+        the total weight.
+    n_iter_ : int
+        Iterations done.
+    best_iter_ : int
+        The iteration whose model was kept: least validation error, or least nested objective
+        without a validation part.
+    stopping_reason_ : str
+        "converged", "validation", "max_iter" or "callback".
+    model_size_ : ModelSize
+        Numbers and bytes that the model needs to predict.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    See Also
+    --------
+    LowDimSVCCV : Chooses gamma, alpha and C.
+
+    Notes
+    -----
+    `predict_proba` is left to scikit-learn: ``CalibratedClassifierCV(LowDimSVC())`` gives
+    calibrated probabilities. Rows in single precision are treated in single precision (sums in
+    double), which halves time and memory.
+
+    References
+    ----------
+    W. Wang and M. A. Carreira-Perpinan, "The role of dimensionality reduction in
+    classification", AAAI 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from supred import LowDimSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LowDimSVC(n_centers=20, random_state=0)).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    >>> model[:1].transform(X).shape, model.transform(X).shape
+    ((150, 4), (150, 2))
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        mapping: Any = "rbf",
+        centers: Any = "kmeans",
+        n_centers: int | None = None,
+        gamma: Any = "scale",
+        alpha: float = 1e-3,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        init: Any = "auto",
+        mu: float = 2.0,
+        mu_factor: float = 1.5,
+        max_iter: int = 50,
+        tol: float = 1e-3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        cache_size: float = 1000.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.mapping = mapping
+        self.centers = centers
+        self.n_centers = n_centers
+        self.gamma = gamma
+        self.alpha = alpha
+        self.C = C
+        self.multi_class = multi_class
+        self.init = init
+        self.mu = mu
+        self.mu_factor = mu_factor
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> "LowDimSVC":
+        """Train the mapping and the SVMs together.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            Labels of any type.
+        sample_weight : array-like of shape (n_rows,), optional
+            A weight k is the same as k copies of the row, given the same centres.
+        X_val, y_val : array-like, optional
+            Rows and labels that choose the iterate to keep and the end of the iteration, in
+            place of a held-out part of `X`.
+        sample_weight_val : array-like, optional
+            Weights of `X_val`.
+
+        Returns
+        -------
+        self : LowDimSVC
+        """
+        X, classes, codes = self._validate_rows_and_labels(X, y)
+        parts.check_parameters(self, n_rows=X.shape[0])
+        weights = check_weights(sample_weight, self.class_weight, codes, classes)
+        held_out = parts.check_validation(self, X_val, y_val, sample_weight_val, classes)
+        used = weights > 0
+        if not used.all():
+            X, codes, weights = X[used], codes[used], weights[used]
+        rng = check_random_state(self.random_state)
+        if held_out is None and self.early_stopping:
+            X, codes, weights, held_out = self._hold_out(X, codes, weights, rng)
+        self.classes_ = classes
+        mapping = parts.make_mapping(self, X, weights, rng)
+        mapping.prepare(X, weights)
+        self._train(mapping, X, codes, weights, held_out, rng, rows_used=used)
+        mapping.forget_training()
+        return self
+
+    def _train(
+        self,
+        mapping: Mapping,
+        X: Any,
+        codes: np.ndarray,
+        weights: np.ndarray,
+        held_out: "parts.HeldOut | None",
+        rng: np.random.RandomState,
+        rows_used: np.ndarray | None = None,
+    ) -> None:
+        """Run the alternation with a prepared mapping and keep its result."""
+        n_classes = len(self.classes_)
+        n_components = parts.n_components_of(self, n_classes)
+        loss = HingeLoss(
+            codes, n_classes, weights, C=self.C, multi_class=self.multi_class, n_jobs=self.n_jobs
+        )
+        Z = parts.starting_coordinates(
+            self, mapping, codes, weights, n_classes, n_components, rng, rows_used
+        )
+        progress = parts.Progress(self, X, self.classes_[codes])
+        record = alternate(
+            mapping,
+            loss,
+            Z,
+            weights,
+            parts.schedule_of(self),
+            train_error=lambda scores: parts.weighted_error(scores, codes, weights),
+            validation_error=held_out.error_of(mapping, loss) if held_out is not None else None,
+            on_iteration=progress,
+        )
+        progress.close()
+        self._keep(mapping, loss, record, n_components)
+
+    def _keep(
+        self, mapping: Mapping, loss: HingeLoss, record: Alternation, n_components: int
+    ) -> None:
+        self.mapping_ = mapping
+        self.coef_, self.intercept_ = loss.parameters
+        self.history_ = {name: np.array(values) for name, values in record.history.items()}
+        self.n_iter_ = record.n_iter
+        self.best_iter_ = record.best_iter
+        self.stopping_reason_ = record.stopped
+        self._n_features_out = n_components
+        if record.stopped == "max_iter" and self.max_iter > 0:
+            warnings.warn(
+                f"LowDimSVC did not converge in max_iter={self.max_iter} iterations; "
+                "raise max_iter or tol, or set early_stopping=True.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _hold_out(
+        self, X: Any, codes: np.ndarray, weights: np.ndarray, rng: np.random.RandomState
+    ) -> tuple[Any, np.ndarray, np.ndarray, "parts.HeldOut"]:
+        """Split off a stratified validation part of the training rows."""
+        counts = np.bincount(codes)
+        if counts.min() < 2:
+            rare = self.classes_ if hasattr(self, "classes_") else np.arange(len(counts))
+            raise ValueError(
+                f"early_stopping=True holds out rows of each class, but class(es) "
+                f"{rare[counts < 2].tolist()} have one row; set early_stopping=False or give "
+                "X_val and y_val."
+            )
+        rows = np.arange(len(codes))
+        size = max(len(counts), round(self.validation_fraction * len(codes)))
+        kept, held = train_test_split(rows, test_size=size, stratify=codes, random_state=rng)
+        part = parts.HeldOut(X[held], codes[held], weights[held])
+        return X[kept], codes[kept], weights[kept], part
+
+    def _project(self, X: Any) -> np.ndarray:
+        return self.mapping_.project(X)
+
+    def _decide(self, Z: np.ndarray) -> np.ndarray:
+        values = Z @ self.coef_.T.astype(Z.dtype) + self.intercept_.astype(Z.dtype)
+        return decision_scores(values, len(self.classes_), self.multi_class)
+
+    def _model_arrays(self) -> list[np.ndarray]:
+        return [*self.mapping_.arrays(), self.coef_, self.intercept_]
+
+    @property
+    def centers_(self) -> np.ndarray:
+        """Centres of the Gaussians, where the features are."""
+        return self._gaussian_mapping().gaussians.original
+
+    @property
+    def gamma_(self) -> float:
+        """Width of the Gaussians that was used."""
+        return self._gaussian_mapping().gamma
+
+    def _gaussian_mapping(self) -> RBFMapping:
+        check_is_fitted(self)
+        if not isinstance(self.mapping_, RBFMapping):
+            raise AttributeError(f"mapping={self.mapping!r} has no centres and no gamma.")
+        return self.mapping_
+
+    @property
+    def n_basis_(self) -> int:
+        """Number of basis functions of the mapping (0 for a regressor)."""
+        return self.mapping_.n_basis if isinstance(self.mapping_, BasisMapping) else 0

@@ -1,0 +1,43 @@
+"""What the alternation asks of a mapping F."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Mapping(Protocol):
+    """A mapping F from features to latent coordinates that can be fitted again and again.
+
+    Nothing here assumes that the regression has a closed form: a mapping that is nonlinear in
+    its parameters improves them in `regress`, from where they are.
+    """
+
+    def prepare(self, X: Any, weights: np.ndarray) -> None:
+        """Look at the training rows once; all that does not depend on Z is computed here."""
+
+    def regress(self, Z: np.ndarray, mu: float) -> None:
+        """Fit F to the coordinates Z of the training rows: the F step.
+
+        It minimises ``mu/2 sum_n s_n ||z_n - F(x_n)||^2`` plus the mapping's own `penalty`.
+        """
+
+    def project_training(self) -> np.ndarray:
+        """Return F of the training rows, shape (n_rows, n_components)."""
+
+    def project(self, X: Any) -> np.ndarray:
+        """Return F of any rows, shape (n_rows, n_components)."""
+
+    def penalty(self) -> float:
+        """Return the mapping's term of the objective, ``alpha ||W||^2`` for a linear one."""
+
+    def snapshot(self) -> Any:
+        """Return the parameters, to be given to `restore` later."""
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to parameters that `snapshot` returned."""
+
+    def forget_training(self) -> None:
+        """Drop all that only the training needs."""
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return the arrays that `project` needs, of which the model's size is made."""

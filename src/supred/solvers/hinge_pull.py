@@ -1,0 +1,162 @@
+"""The Z step: the proximal map of a sum of hinge losses, row by row.
+
+For each row, with F = F(x), signs y_k in {-1, 0, +1} (0: the SVM does not see this row) and
+``c = 2 C / mu``:
+
+    min over z   ||z - F||^2 + c sum_k max(0, 1 - y_k (w_k . z + b_k)),   y_k != 0.
+
+Its dual is a box-constrained problem in one number t_k per SVM, ``z = F + 1/2 sum_k t_k y_k w_k``
+with ``0 <= t_k <= c``. All rows share the same w_k, so coordinate ascent runs on all of them
+together; the few rows on which it creeps go to an interior point method.
+"""
+
+import numpy as np
+
+from supred.solvers.hinge_pull_interior import NOTHING, pull_hard_rows
+
+# Rows are treated in chunks that stay in the cache.
+CHUNK = 4096
+# Rows that are not finished after these sweeps are left to the interior point method.
+MAX_SWEEPS = 31
+DEFAULT_TOL = 1e-6
+
+
+def pull_two_classes(
+    F: np.ndarray, y: np.ndarray, coef: np.ndarray, intercept: float, c: float
+) -> np.ndarray:
+    """Move each row towards its side of one hyperplane, in closed form.
+
+    With ``m = y (w . F + b)``: a row with ``m >= 1`` stays; any other moves by ``t/2 y w`` with
+    ``t = min(2 (1 - m) / ||w||^2, c)``.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_rows, n_dimensions)
+    y : ndarray of shape (n_rows,)
+        +1 or -1; 0 leaves the row where it is.
+    coef : ndarray of shape (n_dimensions,)
+    intercept : float
+    c : float
+        2 C / mu.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.solvers.hinge_pull import pull_two_classes
+    >>> pull_two_classes(np.array([[0.0], [2.0]]), np.array([1, 1]), np.array([1.0]), 0.0, c=1.0)
+    array([[0.5],
+           [2. ]])
+    """
+    squared_norm = float(coef @ coef)
+    if squared_norm == 0.0:
+        return F.copy()
+    slack = 1.0 - y * (F @ coef + intercept)
+    t = np.clip(2.0 / squared_norm * slack, 0.0, c)
+    return F + (0.5 * t * y)[:, None] * coef
+
+
+def pull_many_classes(
+    F: np.ndarray,
+    signs: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    *,
+    start: np.ndarray | None = None,
+    tol: float = DEFAULT_TOL,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solve the Z step of several SVMs by coordinate ascent, all rows together.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_rows, n_dimensions)
+    signs : ndarray of shape (n_rows, n_svms)
+        +1, -1 or 0.
+    coef : ndarray of shape (n_svms, n_dimensions)
+    intercept : ndarray of shape (n_svms,)
+    c : float
+        2 C / mu.
+    start : ndarray of shape (n_svms, n_rows), optional
+        The t of an earlier, similar problem.
+    tol : float
+        A row is finished when its duality gap is at most `tol` times its objective.
+
+    Returns
+    -------
+    Z : ndarray of shape (n_rows, n_dimensions)
+    t : ndarray of shape (n_svms, n_rows)
+    """
+    n_rows, n_svms = signs.shape
+    Z = np.empty((n_rows, F.shape[1]))
+    t = np.empty((n_svms, n_rows))
+    for begin in range(0, n_rows, CHUNK):
+        part = slice(begin, begin + CHUNK)
+        y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
+        first = np.zeros_like(y) if start is None else np.clip(start[:, part], 0.0, c)
+        Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol)
+    return Z, t
+
+
+def _ascend(
+    F: np.ndarray,
+    y: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    t: np.ndarray,
+    tol: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sweep over the SVMs until the duality gap of every row is small."""
+    squared_norms = np.einsum("kl,kl->k", coef, coef)
+    active_svms = np.flatnonzero(squared_norms > 0)  # a zero w_k moves nothing
+    t[squared_norms == 0] = 0.0
+    t *= y != 0
+    z = F.T + 0.5 * (coef.T @ (t * y))  # (L, chunk)
+    rows = np.arange(F.shape[0])
+    z_open, t_open, y_open = z, t, y
+    sweeps, batch = 0, 1
+    while rows.size and sweeps < MAX_SWEEPS:
+        for _ in range(batch):
+            for k in active_svms:
+                slack = 1.0 - y_open[k] * (coef[k] @ z_open + intercept[k])
+                new = np.clip(t_open[k] + (2.0 / squared_norms[k]) * slack, 0.0, c)
+                new *= y_open[k] != 0
+                change = (new - t_open[k]) * (0.5 * y_open[k])
+                z_open += coef[k][:, None] * change
+                t_open[k] = new
+        sweeps += batch
+        batch *= 2
+        unfinished = ~_finished(F[rows].T, y_open, coef, intercept, c, z_open, t_open, tol)
+        if unfinished.all():
+            continue
+        z[:, rows], t[:, rows] = z_open, t_open
+        rows = rows[unfinished]
+        z_open, t_open, y_open = z[:, rows], t[:, rows], y[:, rows]
+    if rows.size:
+        hard_z, hard_t = pull_hard_rows(F[rows], y_open.T, coef, intercept, c, tol)
+        z[:, rows], t[:, rows] = hard_z.T, hard_t.T
+    return z.T, t
+
+
+def _finished(
+    F: np.ndarray,
+    y: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    z: np.ndarray,
+    t: np.ndarray,
+    tol: float,
+) -> np.ndarray:
+    """Tell which rows have a duality gap of at most `tol` times their objective.
+
+    The gap is ``sum_k (c max(0, e_k) - t_k e_k)`` with ``e_k = 1 - y_k (w_k . z + b_k)``.
+    """
+    slack = (1.0 - y * (coef @ z + intercept[:, None])) * (y != 0)
+    loss = c * np.maximum(slack, 0.0).sum(axis=0)
+    gap = loss - (t * slack).sum(axis=0)
+    # An SVM with w = 0 adds the constant c max(0, 1 - y b) that no z can change.
+    flat = np.einsum("kl,kl->k", coef, coef) == 0
+    gap -= c * np.maximum(slack[flat], 0.0).sum(axis=0)
+    objective = np.square(z - F).sum(axis=0) + loss
+    return gap <= tol * objective + NOTHING * c

@@ -1,0 +1,339 @@
+"""The checks that every estimator of the library inherits.
+
+A test class derives from :class:`EstimatorFamily` and gives a factory::
+
+    class TestLowDimSVC(EstimatorFamily):
+        def make(self, **parameters):
+            return LowDimSVC(n_centers=8, random_state=0).set_params(**parameters)
+
+A check that cannot hold for an estimator is named in `not_applicable` with the reason, a check
+of scikit-learn's in `expected_failures`.
+"""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
+
+from supred.estimators._base import winners
+
+NEWEST_CHECKED = (1, 9)
+
+
+def read_only(*arrays):
+    for array in arrays:
+        array.setflags(write=False)
+    return arrays if len(arrays) > 1 else arrays[0]
+
+
+def blobs(n_rows=90, n_features=6, n_classes=3, *, spread=1.5, seed=0):
+    """Overlapping classes, read-only, shuffled, labels 0, 1, .."""
+    X, y = make_blobs(
+        n_samples=n_rows,
+        n_features=n_features,
+        centers=n_classes,
+        cluster_std=spread,
+        random_state=seed,
+    )
+    return read_only(X, y)
+
+
+class EstimatorFamily:
+    """Checks for one estimator; see the module's docstring."""
+
+    # Name of a test below -> why it cannot hold.
+    not_applicable: dict[str, str] = {}
+    # Name of a check of scikit-learn's -> why it fails.
+    expected_failures: dict[str, str] = {}
+    is_classifier = True
+    # How exactly two ways to the same result must agree.
+    rtol = 1e-6
+    atol = 1e-6
+
+    def make(self, **parameters):
+        """Return an unfitted estimator that is quick on 100 rows, with a fixed random_state."""
+        raise NotImplementedError
+
+    def make_deterministic(self, X, **parameters):
+        """Return an estimator in which nothing is drawn from the rows (say, centres given)."""
+        return self.make(**parameters)
+
+    def make_for_many_classes(self):
+        """Return an estimator large enough for forty classes."""
+        return self.make()
+
+    @pytest.fixture(autouse=True)
+    def _applies(self, request):
+        # pytest names a parametrised test "name[parameter]"
+        reason = self.not_applicable.get(request.node.name.split("[")[0])
+        if reason:
+            pytest.skip(reason)
+
+    @pytest.fixture(autouse=True)
+    def _quiet(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            yield
+
+    def assert_same(self, first, second, X):
+        """Assert that two fitted estimators give the same coordinates and labels."""
+        np.testing.assert_allclose(
+            first.transform(X), second.transform(X), rtol=self.rtol, atol=self.atol
+        )
+        if self.is_classifier:
+            np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+    def assert_usable(self, model, X):
+        """Assert that a fitted estimator gives finite coordinates and known labels."""
+        assert np.isfinite(model.transform(X)).all()
+        if self.is_classifier:
+            assert np.isin(model.predict(X), model.classes_).all()
+
+    # --- scikit-learn ---------------------------------------------------------------------
+
+    def test_scikit_learn_checks(self):
+        results = check_estimator(
+            self.make(),
+            expected_failed_checks=self.expected_failures,
+            on_skip=None,
+            on_fail=None,
+        )
+        failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+        assert not failed, "\n".join(f"{name}: {error!r}" for name, error in failed.items())
+        version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+        if version >= NEWEST_CHECKED:
+            xfailed = {r["check_name"] for r in results if r["status"] == "xfail"}
+            stale = set(self.expected_failures) - xfailed
+            assert not stale, f"these checks pass by now; take them off the list: {stale}"
+
+    def test_clone_and_pickle(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        self.assert_same(model, pickle.loads(pickle.dumps(model)), X)
+        copy = clone(model)
+        with pytest.raises(NotFittedError):
+            copy.transform(X)
+        self.assert_same(model, copy.fit(X, y), X)
+
+    def test_unfitted(self):
+        X, _ = blobs()
+        for method in ("transform", "predict", "decision_function"):
+            if hasattr(self.make(), method):
+                with pytest.raises(NotFittedError):
+                    getattr(self.make(), method)(X)
+
+    # --- rules that tie the methods together ----------------------------------------------
+
+    def test_predict_is_the_classifier_of_transform(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        expected = model.classes_[winners(model._decide(model.transform(X)))]
+        np.testing.assert_array_equal(model.predict(X), expected)
+        np.testing.assert_array_equal(
+            winners(model.decision_function(X)), np.searchsorted(model.classes_, expected)
+        )
+
+    def test_fit_transform_is_fit_then_transform(self):
+        X, y = blobs()
+        np.testing.assert_allclose(
+            self.make().fit_transform(X, y),
+            self.make().fit(X, y).transform(X),
+            rtol=self.rtol,
+            atol=self.atol,
+        )
+
+    def test_a_row_does_not_depend_on_the_others(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        together = model.transform(X)
+        alone = np.vstack([model.transform(X[i : i + 1]) for i in range(0, 90, 7)])
+        np.testing.assert_allclose(alone, together[::7], rtol=self.rtol, atol=self.atol)
+
+    def test_same_random_state_same_result(self):
+        X, y = blobs()
+        self.assert_same(self.make().fit(X, y), self.make().fit(X, y), X)
+
+    def test_n_jobs_changes_nothing(self):
+        if "n_jobs" not in self.make().get_params():
+            pytest.skip("it has no n_jobs")
+        X, y = blobs()
+        one, two = self.make(n_jobs=1).fit(X, y), self.make(n_jobs=2).fit(X, y)
+        np.testing.assert_array_equal(one.transform(X), two.transform(X))
+
+    # --- weights --------------------------------------------------------------------------
+
+    def test_a_weight_is_a_number_of_copies(self):
+        X, y = blobs()
+        times = np.random.RandomState(1).randint(0, 4, size=len(y))
+        weighted = self.make_deterministic(X).fit(X, y, sample_weight=times)
+        copied = self.make_deterministic(X).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        self.assert_same(weighted, copied, X)
+
+    def test_a_class_weight_is_a_number_of_copies(self):
+        if "class_weight" not in self.make().get_params():
+            pytest.skip("it has no class_weight")
+        X, y = blobs()
+        weighted = self.make_deterministic(X, class_weight={0: 3, 2: 2}).fit(X, y)
+        times = np.array([3, 1, 2])[y]
+        copied = self.make_deterministic(X).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        self.assert_same(weighted, copied, X)
+
+    def test_weights_matter(self):
+        X, y = blobs()
+        heavy = np.where(np.arange(len(y)) % 2, 20.0, 1.0)
+        plain = self.make_deterministic(X).fit(X, y)
+        weighted = self.make_deterministic(X).fit(X, y, sample_weight=heavy)
+        assert not np.allclose(plain.transform(X), weighted.transform(X), rtol=1e-4)
+
+    @pytest.mark.parametrize(
+        ("weights", "message"),
+        [
+            (lambda y: np.where(np.arange(len(y)) == 3, -1.0, 1.0), "negative"),
+            (lambda y: (y != 1).astype(float), "all weights are zero"),
+            (lambda y: np.where(np.arange(len(y)) == 3, np.nan, 1.0), "finite"),
+        ],
+    )
+    def test_bad_weights(self, weights, message):
+        X, y = blobs()
+        with pytest.raises(ValueError, match=message):
+            self.make().fit(X, y, sample_weight=weights(y))
+
+    # --- kinds of input -------------------------------------------------------------------
+
+    def test_sparse_is_dense(self):
+        X, y = blobs()
+        X = np.where(np.abs(X) > 2, X, 0.0)
+        dense = self.make().fit(X, y)
+        for make_sparse in (sparse.csr_matrix, sparse.csc_array):
+            model = self.make().fit(make_sparse(X), y)
+            self.assert_same(dense, model, X)
+            self.assert_same(dense, model, make_sparse(X))
+
+    def test_single_precision(self):
+        X, y = blobs(n_rows=150)
+        double = self.make().fit(X, y)
+        single = self.make().fit(X.astype(np.float32), y)
+        assert single.transform(X.astype(np.float32)).dtype == np.float32
+        if self.is_classifier:
+            same = single.predict(X.astype(np.float32)) == double.predict(X)
+            assert same.mean() >= 0.98
+
+    def test_pandas_in_and_out(self):
+        pd = pytest.importorskip("pandas")
+        X, y = blobs()
+        names = [f"feature {j}" for j in range(X.shape[1])]
+        frame = pd.DataFrame(X, columns=names)
+        model = self.make().set_output(transform="pandas").fit(frame, pd.Series(y))
+        latent = model.transform(frame)
+        assert list(latent.columns) == list(model.get_feature_names_out())
+        assert latent.shape[0] == len(frame)
+        assert list(model.feature_names_in_) == names
+        np.testing.assert_allclose(
+            latent.to_numpy(), self.make().fit(X, y).transform(X), rtol=self.rtol, atol=self.atol
+        )
+        with pytest.raises(ValueError, match="feature names"):
+            model.transform(frame[names[::-1]])
+
+    def test_labels_of_any_type(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        for names in (np.array(["ash", "beech", "oak"]), np.array(["a", "b", "c"], dtype=object)):
+            named = self.make().fit(X, names[y])
+            np.testing.assert_allclose(
+                named.transform(X), model.transform(X), rtol=self.rtol, atol=self.atol
+            )
+            if self.is_classifier:
+                np.testing.assert_array_equal(named.predict(X), names[model.predict(X)])
+
+    def test_input_is_not_modified(self):
+        X, y = blobs()
+        weights = np.linspace(0.5, 2.0, len(y))
+        X, y, weights = X.copy(), y.copy(), weights.copy()
+        before = X.copy(), y.copy(), weights.copy()
+        self.make().fit(X, y, sample_weight=weights).transform(X)
+        for array, old in zip((X, y, weights), before, strict=True):
+            np.testing.assert_array_equal(array, old)
+
+    # --- shapes that peers trip over ------------------------------------------------------
+
+    def test_constant_and_duplicated_features(self):
+        X, y = blobs()
+        X = np.column_stack([X, np.full(len(y), 7.0), X[:, 0], np.zeros(len(y))])
+        self.assert_usable(self.make().fit(X, y), X)
+
+    def test_more_features_than_rows(self):
+        X, y = blobs(n_rows=40, n_features=120)
+        self.assert_usable(self.make().fit(X, y), X)
+
+    def test_a_class_with_one_row(self):
+        X, y = blobs(n_classes=2)
+        X = np.vstack([X, X.max(axis=0) + 3])
+        y = np.append(y, 2)
+        self.assert_usable(self.make().fit(X, y), X)
+
+    def test_two_classes(self):
+        X, y = blobs(n_classes=2)
+        model = self.make().fit(X, y)
+        self.assert_usable(model, X)
+        if self.is_classifier:
+            assert model.decision_function(X).shape == (len(y),)
+            assert model.score(X, y) > 0.9
+
+    def test_forty_classes(self):
+        X, y = blobs(n_rows=240, n_features=45, n_classes=40, spread=1.0)
+        model = self.make_for_many_classes().fit(X, y)
+        self.assert_usable(model, X)
+        if self.is_classifier:
+            assert model.decision_function(X).shape == (len(y), 40)
+            assert model.score(X, y) > 0.8
+
+    def test_the_model_does_not_grow_with_the_rows(self):
+        small = self.make().fit(*blobs(n_rows=100))
+        large = self.make().fit(*blobs(n_rows=400))
+        assert large.model_size_ == small.model_size_
+        # the history may be longer; the rows would add 14 kB
+        assert len(pickle.dumps(large)) < len(pickle.dumps(small)) + 6000
+
+    # --- bad input ------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf])
+    def test_a_value_that_is_not_finite(self, value):
+        X, y = blobs()
+        X = X.copy()
+        X[5, 2] = value
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            self.make().fit(X, y)
+
+    def test_one_class_only(self):
+        X, y = blobs()
+        with pytest.raises(ValueError, match="one class"):
+            self.make().fit(X, np.zeros_like(y))
+
+    @pytest.mark.parametrize("missing", [None, np.nan])
+    def test_a_missing_label(self, missing):
+        X, y = blobs()
+        labels = np.array(["a", "b", "c"], dtype=object)[y]
+        labels[4] = missing
+        with pytest.raises(ValueError, match=r"y has 1 missing label\(s\), the first in row 4"):
+            self.make().fit(X, labels)
+
+    def test_another_number_of_columns(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        with pytest.raises(ValueError, match="features"):
+            model.transform(X[:, :-1])
+
+    def test_what_every_fit_keeps(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        assert model.n_features_in_ == X.shape[1]
+        if self.is_classifier:
+            np.testing.assert_array_equal(model.classes_, np.unique(y))
+        assert model.model_size_.bytes >= model.model_size_.numbers > 0
