@@ -181,6 +181,13 @@ class LinearMapping(BasisMapping):
         """Return the features, minus the training mean where they are dense."""
         return block if sparse.issparse(block) else block - self.shift
 
+    def project(self, X: Any) -> np.ndarray:
+        """Return F of any rows; sparse ones are not shifted, the intercept is."""
+        if not sparse.issparse(X):
+            return super().project(X)
+        offset = self.w0 - self.shift.astype(float) @ self.W
+        return np.asarray(X @ self.W.astype(X.dtype) + offset.astype(X.dtype))
+
     @property
     def n_basis(self) -> int:
         """Number of features."""
