@@ -45,4 +45,6 @@ class TestLinearMapping(EstimatorFamily):
 
 class TestRegressorMapping(EstimatorFamily):
     def make(self, **parameters):
-        return LowDimSVC(mapping=Ridge(alpha=0.1, tol=1e-13), random_state=0).set_params(**parameters)
+        return LowDimSVC(mapping=Ridge(alpha=0.1, tol=1e-13), random_state=0).set_params(
+            **parameters
+        )

@@ -192,17 +192,24 @@ class HeldOut:
     X: Any
     codes: np.ndarray
     weights: np.ndarray
+    _features: tuple[BasisMapping, Any] | None = None
 
     def error_of(self, mapping: Mapping, loss: HingeLoss) -> Callable[[], float]:
         """Return a function that measures the error of the mapping and classifier as they are."""
-        if isinstance(mapping, BasisMapping) and mapping.n_basis * len(self.codes) < 2**26:
-            phi = mapping.features(self.X)  # the same in every iteration
+        if isinstance(mapping, RBFMapping) and mapping.n_basis * len(self.codes) < 2**26:
+            phi = self._features_of(mapping)
             return lambda: weighted_error(
                 loss.scores(mapping.combine(phi)), self.codes, self.weights
             )
         return lambda: weighted_error(
             loss.scores(mapping.project(self.X)), self.codes, self.weights
         )
+
+    def _features_of(self, mapping: BasisMapping) -> Any:
+        """Return the basis functions of the rows, which stay the same while W changes."""
+        if self._features is None or self._features[0] is not mapping:
+            self._features = (mapping, mapping.features(self.X))
+        return self._features[1]
 
 
 def check_validation(

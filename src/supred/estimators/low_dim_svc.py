@@ -67,7 +67,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         Growth of mu per iteration; 1 keeps it fixed.
     max_iter : int, default=50
         Most iterations.
-    tol : float, default=1e-3
+    tol : float, default=1e-2
         The alternation has converged when two iterations in a row change the objective by at
         most this, relatively.
     early_stopping : bool, default=False
@@ -163,7 +163,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         mu: float = 2.0,
         mu_factor: float = 1.5,
         max_iter: int = 50,
-        tol: float = 1e-3,
+        tol: float = 1e-2,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
@@ -251,8 +251,8 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         held_out: "parts.HeldOut | None",
         rng: np.random.RandomState,
         rows_used: np.ndarray | None = None,
-    ) -> None:
-        """Run the alternation with a prepared mapping and keep its result."""
+    ) -> HingeLoss:
+        """Run the alternation with a prepared mapping, keep its result and return the SVMs."""
         n_classes = len(self.classes_)
         n_components = parts.n_components_of(self, n_classes)
         loss = HingeLoss(
@@ -274,6 +274,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         )
         progress.close()
         self._keep(mapping, loss, record, n_components)
+        return loss
 
     def _keep(
         self, mapping: Mapping, loss: HingeLoss, record: Alternation, n_components: int

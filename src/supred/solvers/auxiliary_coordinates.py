@@ -69,7 +69,7 @@ class Schedule:
     mu: float = 2.0
     mu_factor: float = 1.5
     max_iter: int = 50
-    tol: float = 1e-3
+    tol: float = 1e-2
     patience: int = 5
 
 

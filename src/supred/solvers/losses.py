@@ -6,7 +6,7 @@ import numpy as np
 
 from supred.solvers.decisions import decision_scores, task_signs
 from supred.solvers.hinge_pull import pull_many_classes, pull_two_classes
-from supred.solvers.linear_svm import solve_linear_svms
+from supred.solvers.linear_svm import DEFAULT_TOL, SMALL, solve_linear_svms
 
 Parameters = tuple[np.ndarray, np.ndarray]
 
@@ -41,8 +41,9 @@ class HingeLoss:
     C : float
         Weight of the hinge loss.
     multi_class : {"ovr", "ovo"}
-    tol : float
-        Relative duality gap of the g step.
+    tol : float, optional
+        Relative duality gap of the g step; by default 1e-4, and 1e-6 where the rows are so few
+        that it costs nothing.
     n_jobs : int, optional
         Threads of the g step.
 
@@ -60,7 +61,7 @@ class HingeLoss:
         *,
         C: float = 1.0,
         multi_class: str = "ovr",
-        tol: float = 1e-6,
+        tol: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.signs = task_signs(codes, n_classes, multi_class)
@@ -68,7 +69,7 @@ class HingeLoss:
         self.weights = weights
         self.C = C
         self.multi_class = multi_class
-        self.tol = tol
+        self.tol = tol if tol is not None else (1e-6 if len(codes) <= SMALL else DEFAULT_TOL)
         self.n_jobs = n_jobs
         self.parameters: Parameters = (np.zeros((0, 0)), np.zeros(0))
         self._pulls: np.ndarray | None = None  # t of the last Z step, the next one's start
