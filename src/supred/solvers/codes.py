@@ -103,7 +103,9 @@ def sphere_codes(
     seed = int(rng.randint(2**31 - 1))
     # 2-opt finds local optima; a few starts are cheap for the number of classes of a picture.
     starts = [
-        quadratic_assignment(likeness, distances, method="2opt", options={"rng": seed + start})
+        quadratic_assignment(
+            likeness, distances, method="2opt", options={"rng": np.random.default_rng(seed + start)}
+        )
         for start in range(20 if n_classes <= 30 else 3)
     ]
     return points[min(starts, key=lambda result: result.fun).col_ind]

@@ -21,7 +21,7 @@ MAX_ITER = 200
 # Fraction of the way to the boundary that a step may go.
 TO_BOUNDARY = 0.995
 # No progress of the gap over this many iterations ends the iteration: the last digits are gone.
-PATIENCE = 15
+PATIENCE = 40
 
 
 def interior_point(

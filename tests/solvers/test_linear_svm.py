@@ -1,0 +1,148 @@
+"""The g step against LIBSVM, and its own certificate."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from supred.solvers import linear_svm
+from supred.solvers.linear_svm import solve_linear_svm, solve_linear_svms
+from supred.solvers.svm_interior_point import interior_point
+
+
+def problem(kind, n_rows=240, n_dimensions=4, seed=0):
+    rng = np.random.RandomState(seed)
+    share, distance = {
+        "balanced": (0.5, 2.0),
+        "one to nine": (0.1, 2.0),
+        "separable": (0.5, 9.0),
+        "noisy": (0.5, 0.3),
+    }[kind]
+    y = np.where(rng.uniform(size=n_rows) < share, 1.0, -1.0)
+    Z = rng.normal(size=(n_rows, n_dimensions))
+    Z[:, 0] += 0.5 * distance * y
+    return Z, y
+
+
+def primal(Z, y, u, w, b):
+    return 0.5 * w @ w + u @ np.maximum(0.0, 1.0 - y * (Z @ w + b))
+
+
+def libsvm_objective(Z, y, C):
+    model = SVC(kernel="linear", C=C, tol=1e-8, max_iter=3_000_000).fit(Z, y)
+    w, b = model.coef_[0], model.intercept_[0]
+    return primal(Z, y, np.full(len(y), C), w, b)
+
+
+@pytest.mark.parametrize("kind", ["balanced", "one to nine", "separable", "noisy"])
+@pytest.mark.parametrize("C", [1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0])
+@pytest.mark.filterwarnings("ignore:Solver terminated early")
+def test_objective_is_that_of_libsvm(kind, C):
+    Z, y = problem(kind)
+    u = np.full(len(y), C)
+    reference = libsvm_objective(Z, y, C)
+    default = solve_linear_svm(Z, y, u)
+    exact = solve_linear_svm(Z, y, u, tol=1e-6)
+    assert default.objective <= reference * (1 + 1e-3)
+    assert exact.objective <= reference * (1 + 1e-5)
+    for svm in (default, exact):
+        # the certificate is a true lower bound, and the objective is what it says
+        assert svm.objective - svm.gap <= reference * (1 + 1e-9)
+        np.testing.assert_allclose(
+            svm.objective, primal(Z, y, u, svm.coef, svm.intercept), rtol=1e-12
+        )
+    assert exact.gap <= 1e-6 * exact.objective
+
+
+@pytest.mark.parametrize("kind", ["balanced", "one to nine", "separable", "noisy"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("warm", [False, True])
+def test_working_sets_solve_the_whole_problem(kind, C, warm, monkeypatch):
+    Z, y = problem(kind, n_rows=3000)
+    u = np.full(len(y), C)
+    reference = solve_linear_svm(Z, y, u, tol=1e-8)
+    monkeypatch.setattr(linear_svm, "SMALL", 200)
+    start = (reference.coef * 1.1, reference.intercept + 0.1) if warm else None
+    svm = solve_linear_svm(Z, y, u, tol=1e-6, start=start)
+    assert svm.gap <= 1e-6 * svm.objective
+    np.testing.assert_allclose(svm.objective, reference.objective, rtol=2e-6)
+
+
+def test_rows_that_lie_on_their_margin(monkeypatch):
+    """After a Z step most rows are exactly on the margin of the last solution."""
+    monkeypatch.setattr(linear_svm, "SMALL", 100)
+    rng = np.random.RandomState(0)
+    y = np.where(np.arange(2000) % 2, 1.0, -1.0)
+    Z = np.column_stack([y, rng.normal(size=(2000, 2))])
+    svm = solve_linear_svm(Z, y, np.full(2000, 1.0), start=(np.array([1.0, 0, 0]), 0.0))
+    assert svm.gap <= 1e-4 * svm.objective
+    np.testing.assert_allclose(svm.objective, 0.5, rtol=1e-4)
+
+
+def test_dual_is_feasible_and_gives_the_weights():
+    Z, y = problem("balanced")
+    u = np.random.RandomState(1).uniform(0.5, 2.0, size=len(y))
+    svm = solve_linear_svm(Z, y, u, tol=1e-10)
+    assert (svm.dual >= 0).all()
+    assert (svm.dual <= u).all()
+    assert abs(svm.dual @ y) < 1e-9
+    np.testing.assert_allclose(Z.T @ (svm.dual * y), svm.coef, atol=1e-4)
+
+
+def test_a_weight_is_a_number_of_copies():
+    Z, y = problem("noisy")
+    times = np.random.RandomState(1).randint(1, 4, size=len(y))
+    weighted = solve_linear_svm(Z, y, times * 0.7)
+    copied = solve_linear_svm(
+        np.repeat(Z, times, axis=0), np.repeat(y, times), np.full(times.sum(), 0.7)
+    )
+    # the same path to the same point, not only the same optimum
+    np.testing.assert_allclose(weighted.coef, copied.coef, rtol=1e-9)
+    np.testing.assert_allclose(weighted.intercept, copied.intercept, rtol=1e-8)
+
+
+def test_rows_that_are_no_part_of_the_task():
+    Z, y = problem("balanced")
+    kept = np.arange(len(y)) % 3 > 0
+    alone = solve_linear_svm(Z[kept], y[kept], np.ones(kept.sum()))
+    for signs, u in ((np.where(kept, y, 0), np.ones(len(y))), (y, kept.astype(float))):
+        svm = solve_linear_svm(Z, signs, u)
+        np.testing.assert_array_equal(svm.coef, alone.coef)
+        assert not svm.dual[~kept].any()
+
+
+def test_one_sign_only_is_a_constant():
+    svm = solve_linear_svm(np.eye(3), -np.ones(3), np.ones(3))
+    assert not svm.coef.any()
+    assert svm.intercept == -1.0
+    assert svm.gap == 0.0
+
+
+def test_several_svms_are_single_ones_whatever_n_jobs():
+    Z, _ = problem("balanced")
+    signs = np.where(np.arange(len(Z))[:, None] % 3 == np.arange(3), 1, -1)
+    one = solve_linear_svms(Z, signs, np.ones(len(Z)), n_jobs=1)
+    two = solve_linear_svms(Z, signs, np.ones(len(Z)), n_jobs=2)
+    for k in range(3):
+        alone = solve_linear_svm(Z, signs[:, k], np.ones(len(Z)))
+        np.testing.assert_array_equal(one[k].coef, alone.coef)
+        np.testing.assert_array_equal(two[k].coef, alone.coef)
+
+
+def test_rows_outside_act_by_their_sums():
+    """Rows held at their bound are a linear term: the rest of the problem must not notice."""
+    Z, y = problem("balanced", n_rows=120)
+    u = np.full(len(y), 0.5)
+    whole = solve_linear_svm(Z, y, u, tol=1e-9)
+    slack = 1 - y * (Z @ whole.coef + whole.intercept)
+    outside = slack > 0.3  # surely at their bound
+    w, b, _, _ = interior_point(
+        Z[~outside],
+        y[~outside],
+        u[~outside],
+        Z[outside].T @ (u * y)[outside],
+        float((u * y)[outside].sum()),
+        1e-9,
+        offset=float(u[outside].sum()),
+    )
+    np.testing.assert_allclose(w, whole.coef, atol=1e-4)
+    np.testing.assert_allclose(b, whole.intercept, atol=1e-4)
