@@ -75,10 +75,11 @@ class GaussianCenters:
 
 
 def scale_gamma(X: Any, weights: np.ndarray) -> float:
-    """Return the width rule ``gamma="scale"``: one over the total variance of the features.
+    """Return the width rule ``gamma="scale"``: one over twice the features' total variance.
 
-    It equals ``1 / (n_features * X.var())`` where all features have the same mean and, unlike
-    that expression, does not change when a feature is shifted.
+    In other words, sigma is the root mean square distance of the rows to their mean. The rule
+    does not change when features are shifted. On ten data sets it was ahead of the rule of
+    scikit-learn's SVC, which has no factor two: few centres want wide Gaussians.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def scale_gamma(X: Any, weights: np.ndarray) -> float:
     # The variance about a mean that is off by rounding is too large by the square of the error.
     total = rows.sum(lambda block, part: weights[part] @ _squared_norms(block, mean))
     total /= weights.sum()
-    return 1.0 / total if total > 0 else 1.0
+    return 0.5 / total if total > 0 else 1.0
 
 
 def _squared_norms(block: Any, origin: np.ndarray) -> np.ndarray:

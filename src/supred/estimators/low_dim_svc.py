@@ -47,8 +47,9 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     n_centers : int, optional
         Number of centres; by default 1000 or the number of rows if that is smaller.
     gamma : "scale" or float, default="scale"
-        The Gaussians are ``exp(-gamma ||x - c||^2)``, gamma = 1 / (2 sigma^2). "scale" is one
-        over the sum of the features' variances, ``1 / n_features`` for standardised features.
+        The Gaussians are ``exp(-gamma ||x - c||^2)``, gamma = 1 / (2 sigma^2). "scale"
+        makes sigma the root mean square distance of the rows to their mean: gamma is one over
+        twice the sum of the features' variances, ``1 / (2 n_features)`` for standardised ones.
     alpha : float, default=1e-3
         Weight of ``||W||^2`` of the mapping.
     C : float, default=1.0

@@ -1,0 +1,46 @@
+"""Run a benchmark by its name: ``python -m benchmarks NAME [options]``."""
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Callable
+from time import perf_counter
+
+import benchmarks
+
+
+def names() -> list[str]:
+    """Return the benchmarks there are."""
+    return [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name[0] != "_"]
+
+
+def load(name: str) -> Callable[[list[str]], int]:
+    """Return the main function of a benchmark."""
+    return importlib.import_module(f"benchmarks.{name}").main
+
+
+def accuracy() -> int:
+    """Run the quick form of every benchmark: what must hold before a change lands."""
+    failed = []
+    for name in names():
+        began = perf_counter()
+        print(f"\n=== {name}", flush=True)
+        if load(name)(["--quick"]):
+            failed.append(name)
+        print(f"({perf_counter() - began:.0f} s)", flush=True)
+    print(f"\n{len(names()) - len(failed)} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+def main(arguments: list[str]) -> int:
+    known = [*names(), "accuracy"]
+    if not arguments or arguments[0] not in known:
+        print(f"usage: python -m benchmarks NAME [options]; NAME is one of {', '.join(known)}")
+        return 0 if arguments[:1] in (["-h"], ["--help"]) else 2
+    if arguments[0] == "accuracy":
+        return accuracy()
+    return load(arguments[0])(arguments[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

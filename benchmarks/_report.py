@@ -1,0 +1,63 @@
+"""How a benchmark tells what it found: one row per figure, measured beside published."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure.
+
+    Attributes
+    ----------
+    check : str
+        What was measured.
+    measured : str
+        Mean and spread.
+    published : str
+        What the paper or the peer has.
+    required : str
+        What must be reached.
+    reached : bool or None
+        None where nothing is required.
+    """
+
+    check: str
+    measured: str
+    published: str = "-"
+    required: str = "-"
+    reached: bool | None = None
+
+    @property
+    def verdict(self) -> str:
+        """What the last column says."""
+        return {None: "", True: "reached", False: "NOT REACHED"}[self.reached]
+
+
+def print_rows(title: str, rows: Iterable[Row]) -> bool:
+    """Print a table with a verdict on each line; return whether all that is required is reached."""
+    rows = list(rows)
+    table = [("check", "measured", "published", "required", "verdict")]
+    table += [(row.check, row.measured, row.published, row.required, row.verdict) for row in rows]
+    widths = [max(len(line[i]) for line in table) for i in range(5)]
+    print(f"\n{title}")
+    for line in table:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print("  " + "  ".join(cells).rstrip())
+    sys.stdout.flush()
+    return all(row.reached is not False for row in rows)
+
+
+def spread(values: Sequence[float] | np.ndarray, digits: int = 2) -> str:
+    """Return the mean and the standard deviation of several draws as text."""
+    if len(values) == 1:
+        return f"{values[0]:.{digits}f}"
+    return f"{np.mean(values):.{digits}f} +- {np.std(values, ddof=1):.{digits}f} (n={len(values)})"
+
+
+def at_most(check: str, values: Sequence[float], limit: float, published: str = "-") -> Row:
+    """Return the row of a figure whose mean must not exceed a limit."""
+    return Row(check, spread(values), published, f"<= {limit:g}", bool(np.mean(values) <= limit))

@@ -1,0 +1,363 @@
+"""LowDimSVC: what it finds, how it starts and stops, and what it refuses."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_digits, load_iris
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from supred import LowDimSVC
+from supred.datasets import make_spirals
+from tests.family import blobs, read_only
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return [read_only(part) for part in train_test_split(X / 16, y, random_state=0, stratify=y)]
+
+
+def spread_and_distances(model, X, y):
+    """Largest distance of a row to its class mean, and distances between the class means."""
+    Z = model.transform(X)
+    means = np.array([Z[y == k].mean(axis=0) for k in model.classes_])
+    within = np.linalg.norm(Z - means[np.searchsorted(model.classes_, y)], axis=1).max()
+    pairs = np.triu_indices(len(means), 1)
+    return within, np.linalg.norm(means[:, None] - means, axis=2)[pairs]
+
+
+def test_two_spirals_are_unrolled():
+    X, y = make_spirals(1000, random_state=0)
+    model = LowDimSVC(n_centers=100, gamma=30.0, random_state=0).fit(X, y)
+    assert model.score(X, y) == 1.0
+    within, (distance,) = spread_and_distances(model, X, y)
+    assert within < 0.2 * distance
+    assert LinearSVC().fit(X, y).score(X, y) < 0.8  # it is not easy
+
+
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_spirals_collapse_onto_a_regular_simplex(n_classes):
+    X, y = make_spirals(150 * n_classes, n_classes=n_classes, random_state=0)
+    model = LowDimSVC(centers="all", gamma=100.0, random_state=0).fit(X, y)
+    assert model.score(X, y) == 1.0
+    within, distances = spread_and_distances(model, X, y)
+    assert within < 0.1 * distances.min()
+    assert distances.max() < 1.01 * distances.min()
+
+
+def test_digits_are_classified_as_well_as_by_a_kernel_svm(digits):
+    X_train, X_test, y_train, y_test = digits
+    model = LowDimSVC(random_state=0).fit(X_train, y_train)
+    svc = SVC(C=10).fit(X_train, y_train)
+    assert model.score(X_test, y_test) > svc.score(X_test, y_test) - 0.01
+    assert model.transform(X_test).shape == (len(X_test), 9)
+
+
+def test_joint_training_beats_its_own_start(digits):
+    X_train, X_test, y_train, y_test = digits
+    options = {"n_centers": 60, "n_components": 9, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        start = LowDimSVC(max_iter=0, **options).fit(X_train, y_train)
+    joint = LowDimSVC(**options).fit(X_train, y_train)
+    assert start.n_iter_ == 0
+    assert joint.history_["nested_objective"][-1] < 0.8 * start.history_["nested_objective"][0]
+    assert joint.score(X_test, y_test) > start.score(X_test, y_test)
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3, 9, 15])
+def test_any_number_of_dimensions(digits, n_components):
+    X_train, X_test, y_train, y_test = digits
+    model = LowDimSVC(n_components, n_centers=150, random_state=0).fit(X_train, y_train)
+    assert model.transform(X_test).shape == (len(X_test), n_components)
+    # ten classes on a line, on a circle and on the sphere: one-vs-rest needs room
+    assert model.score(X_test, y_test) > {1: 0.15, 2: 0.5, 3: 0.85}.get(n_components, 0.95)
+
+
+def test_ovo_votes_as_svc_does():
+    X, y = blobs(n_rows=200, n_classes=5, spread=4.0)
+    model = LowDimSVC(multi_class="ovo", n_centers=40, random_state=0).fit(X, y)
+    assert model.coef_.shape == (10, 4)
+    Z = model.transform(X)
+    values = Z @ model.coef_.T + model.intercept_
+    column, votes = 0, np.zeros((len(y), 5))
+    for first in range(5):
+        for second in range(first + 1, 5):
+            votes[:, first] += values[:, column] > 0
+            votes[:, second] += values[:, column] <= 0
+            column += 1
+    predicted = model.predict(X)
+    assert (votes[np.arange(len(y)), predicted] == votes.max(axis=1)).all()
+    assert model.score(X, y) > 0.9 * SVC().fit(X, y).score(X, y)
+
+
+@pytest.mark.parametrize(
+    "regressor",
+    [
+        RandomForestRegressor(20, random_state=0),
+        GaussianProcessRegressor(alpha=1e-2),
+        MLPRegressor(hidden_layer_sizes=(20,), max_iter=500, random_state=0),
+    ],
+    ids=["forest", "gaussian process", "mlp"],
+)
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+def test_any_regressor_is_a_mapping(regressor):
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    model = LowDimSVC(mapping=regressor, max_iter=6).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.9
+    assert model.transform(X).shape == (150, 2)
+    assert model.model_size_.numbers > 0
+    with pytest.raises(AttributeError, match="no centres"):
+        model.centers_  # noqa: B018
+
+
+def test_single_precision_far_from_zero(digits):
+    X_train, X_test, y_train, _ = digits
+    options = {"n_centers": 100, "random_state": 0}
+    # a power of two apart, so that the shifted rows are rounded like the plain ones
+    plain = LowDimSVC(**options).fit(X_train.astype(np.float32), y_train)
+    shifted = LowDimSVC(**options).fit((X_train + 1000).astype(np.float32), y_train)
+    same = plain.predict(X_test.astype(np.float32)) == shifted.predict(
+        (X_test + 1000).astype(np.float32)
+    )
+    assert same.mean() >= 0.995
+    linear = [
+        LowDimSVC(mapping="linear", random_state=0)
+        .fit((X_train + offset).astype(np.float32), y_train)
+        .predict((X_test + offset).astype(np.float32))
+        for offset in (0, 1000)
+    ]
+    assert np.mean(linear[0] == linear[1]) >= 0.995
+
+
+# --- starts ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("init", ["auto", "simplex", "sphere", "random"])
+def test_named_starts(init):
+    X, y = blobs(n_classes=4, spread=1.0)
+    model = LowDimSVC(init=init, n_centers=20, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+def test_given_starts():
+    X, y = blobs(n_classes=3, spread=1.0)
+    codes = np.array([[2.0, 0.0], [0.0, 2.0], [-2.0, -2.0]])
+    options = {"n_centers": 20, "random_state": 0}
+    by_class = LowDimSVC(init=codes, **options).fit(X, y)
+    by_row = LowDimSVC(init=codes[y], **options).fit(X, y)
+    np.testing.assert_array_equal(by_class.transform(X), by_row.transform(X))
+    assert by_class.score(X, y) > 0.9
+    # rows of weight zero are left out of the start too
+    weights = (np.arange(len(y)) % 4 > 0).astype(float)
+    weighted = LowDimSVC(init=codes[y], **options).fit(X, y, sample_weight=weights)
+    assert weighted.score(X, y) > 0.9
+
+
+# --- stopping -------------------------------------------------------------------------------
+
+
+def test_history_and_stopping(digits):
+    X_train, X_test, y_train, y_test = digits
+    model = LowDimSVC(n_centers=60, random_state=0).fit(
+        X_train, y_train, X_val=X_test, y_val=y_test
+    )
+    history = model.history_
+    assert {len(values) for values in history.values()} == {model.n_iter_ + 1}
+    assert model.stopping_reason_ in ("validation", "converged")
+    assert model.best_iter_ == np.argmin(history["validation_error"]) or np.isclose(
+        history["validation_error"][model.best_iter_], history["validation_error"].min()
+    )
+    np.testing.assert_allclose(
+        1 - model.score(X_test, y_test), history["validation_error"][model.best_iter_]
+    )
+    np.testing.assert_allclose(
+        1 - model.score(X_train, y_train), history["train_error"][model.best_iter_]
+    )
+    assert (np.diff(history["seconds"]) > 0).all()
+    np.testing.assert_allclose(history["mu"][1:4], [2.0, 3.0, 4.5])
+
+
+def test_early_stopping_holds_out_a_stratified_part(digits):
+    X_train, X_test, y_train, y_test = digits
+    model = LowDimSVC(
+        n_centers=60, early_stopping=True, validation_fraction=0.2, random_state=0
+    ).fit(X_train, y_train)
+    errors = model.history_["validation_error"]
+    # a fifth of 1347 rows: errors are multiples of 1 / 269
+    np.testing.assert_allclose(errors * 269, (errors * 269).round(), atol=1e-6)
+    assert model.score(X_test, y_test) > 0.9
+
+
+def test_it_says_when_it_did_not_converge():
+    X, y = blobs(spread=4.0)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        LowDimSVC(n_centers=20, max_iter=2, tol=0, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        LowDimSVC(n_centers=20, random_state=0).fit(X, y)
+
+
+def test_fixed_mu_converges():
+    X, y = blobs(spread=4.0)
+    model = LowDimSVC(mu_factor=1.0, n_centers=20, max_iter=300, tol=1e-3, random_state=0)
+    history = model.fit(X, y).history_
+    assert model.stopping_reason_ == "converged"
+    assert (history["mu"] == 2.0).all()
+    values = history["penalized_objective"]
+    assert (np.diff(values) <= 1e-9 * values[:-1]).all()
+
+
+# --- around it ------------------------------------------------------------------------------
+
+
+def test_verbose_tells_of_each_iteration(capsys):
+    X, y = blobs()
+    model = LowDimSVC(n_centers=20, verbose=1, random_state=0).fit(X, y)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("iteration") == model.n_iter_ + 1
+
+
+def test_callbacks_of_scikit_learn():
+    pytest.importorskip("sklearn.callback")
+    X, y = blobs()
+
+    class Counter:
+        ends = 0
+
+        def setup(self, estimator, context): ...
+
+        def teardown(self, estimator, context): ...
+
+        def on_fit_task_begin(self, estimator, context, **kwargs): ...
+
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            Counter.ends += 1
+
+    model = LowDimSVC(n_centers=20, random_state=0).set_callbacks(Counter()).fit(X, y)
+    assert Counter.ends == model.n_iter_ + 2  # each iteration, the start, and the fit
+
+
+def test_calibrated_probabilities(digits):
+    X_train, X_test, y_train, y_test = digits
+    model = CalibratedClassifierCV(LowDimSVC(n_centers=60, random_state=0), cv=3)
+    probabilities = model.fit(X_train, y_train).predict_proba(X_test)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert np.mean(probabilities.argmax(axis=1) == y_test) > 0.9
+    sure = probabilities.max(axis=1)
+    right = probabilities.argmax(axis=1) == y_test
+    assert right[sure > 0.9].mean() > right[sure <= 0.9].mean()
+
+
+def test_in_a_pipeline_and_in_cross_validation():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LowDimSVC(n_centers=30, random_state=0))
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.9
+
+
+def test_balanced_class_weight_helps_the_rare_class():
+    rng = np.random.RandomState(0)
+    X = np.vstack([rng.normal(size=(380, 2)), rng.normal(size=(20, 2)) + 1.5])
+    y = np.repeat([0, 1], [380, 20])
+    options = {"n_centers": 20, "alpha": 1.0, "random_state": 0}
+    plain = LowDimSVC(**options).fit(X, y)
+    balanced = LowDimSVC(class_weight="balanced", **options).fit(X, y)
+    assert balanced.predict(X)[y == 1].mean() > plain.predict(X)[y == 1].mean() + 0.2
+
+
+def test_cache_size_changes_nothing():
+    X, y = blobs(n_rows=200)
+    cached = LowDimSVC(n_centers=20, random_state=0).fit(X, y)
+    not_cached = LowDimSVC(n_centers=20, cache_size=0, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(cached.transform(X), not_cached.transform(X))
+
+
+# --- what it refuses ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 0}, r"n_components=0 is out of range; .* at least 1"),
+        ({"n_components": 1.5}, "n_components=1.5 is out of range"),
+        ({"n_centers": 91}, "n_centers=91 .* at most 90 .*number of training rows"),
+        ({"n_centers": 0}, "n_centers=0"),
+        ({"n_centers": 85, "early_stopping": True}, "n_centers=85, but only 81 rows are left"),
+        ({"gamma": 0.0}, r"gamma=0.0 is out of range; use a number in \(0, inf\)"),
+        ({"gamma": -1}, "gamma=-1"),
+        ({"gamma": "auto"}, "gamma='auto' is not known; use one of 'scale'"),
+        ({"C": 0}, "C=0"),
+        ({"alpha": -1e-3}, "alpha=-0.001"),
+        ({"mu": 0}, "mu=0"),
+        ({"mu_factor": 0.9}, "mu_factor=0.9"),
+        ({"max_iter": -1}, "max_iter=-1"),
+        ({"tol": -1}, "tol=-1"),
+        ({"validation_fraction": 1.0}, "validation_fraction=1.0"),
+        ({"n_iter_no_change": 0}, "n_iter_no_change=0"),
+        ({"cache_size": -1}, "cache_size=-1"),
+        ({"multi_class": "crammer"}, "multi_class='crammer' is not known; use one of 'ovr', 'ovo'"),
+        ({"mapping": "poly"}, "mapping='poly' is not known"),
+        ({"mapping": SVC()}, "use 'rbf', 'linear' or a regressor"),
+        ({"centers": "grid"}, "centers='grid' is not known"),
+        ({"centers": np.ones((3, 5))}, r"centers has shape \(3, 5\); .*\(n_centers, 6\)"),
+        ({"centers": np.full((3, 6), np.nan)}, "centers holds a value that is not finite"),
+        ({"init": "pca"}, "init='pca' is not known"),
+        ({"init": np.ones((4, 2))}, r"init has shape \(4, 2\)"),
+        ({"init": "simplex", "n_components": 1}, "needs 2 dimensions"),
+        ({"class_weight": {9: 2.0}}, r"class_weight names class\(es\) \[9\]"),
+        ({"class_weight": "even"}, "class_weight='even'"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    X, y = blobs()
+    with pytest.raises(ValueError, match=message):
+        LowDimSVC(random_state=0, **parameters).fit(X, y)
+
+
+def test_bad_validation_rows():
+    X, y = blobs()
+    model = LowDimSVC(n_centers=10)
+    with pytest.raises(ValueError, match="X_val and y_val belong together"):
+        model.fit(X, y, X_val=X)
+    with pytest.raises(ValueError, match="sample_weight_val needs"):
+        model.fit(X, y, sample_weight_val=np.ones(90))
+    with pytest.raises(ValueError, match=r"y_val holds label\(s\) \[7\]"):
+        model.fit(X, y, X_val=X[:2], y_val=[0, 7])
+    with pytest.raises(ValueError, match="features"):
+        model.fit(X, y, X_val=X[:2, :3], y_val=[0, 1])
+
+
+def test_early_stopping_needs_two_rows_a_class():
+    X, y = blobs(n_classes=2)
+    y = y.copy()
+    y[0] = 2
+    with pytest.raises(ValueError, match=r"class\(es\) \[2\] have one row"):
+        LowDimSVC(n_centers=10, early_stopping=True).fit(X, y)
+
+
+def test_a_regressor_without_weights_refuses_weights():
+    X, y = blobs()
+    model = LowDimSVC(mapping=GaussianProcessRegressor())
+    with pytest.raises(ValueError, match="does not take sample_weight"):
+        model.fit(X, y, sample_weight=np.linspace(1, 2, 90))
+
+
+def test_sparse_validation_rows_with_a_dense_linear_fit():
+    X, y = blobs()
+    dense = LowDimSVC(mapping="linear").fit(X, y, X_val=X[:30], y_val=y[:30])
+    mixed = LowDimSVC(mapping="linear").fit(X, y, X_val=sparse.csr_array(X[:30]), y_val=y[:30])
+    np.testing.assert_allclose(
+        dense.history_["validation_error"], mixed.history_["validation_error"]
+    )
