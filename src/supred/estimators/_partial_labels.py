@@ -1,0 +1,67 @@
+"""Labels of which some are missing."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from supred._validation import encode_labels
+
+
+def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes of `y` and the index of each row's class, -1 for an unlabelled row.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels of any type. A row is unlabelled where y is -1, None or NaN.
+
+    Raises
+    ------
+    ValueError
+        If no row is labelled, all labelled rows have one class or the target is continuous.
+    """
+    y = column_or_1d(y, warn=True)
+    labelled = ~is_unlabelled(y)
+    if not labelled.any():
+        raise ValueError(
+            f"y has no labelled row (-1, None and NaN mark unlabelled rows; there are {len(y)}); "
+            "label some rows of each class, or use sklearn.manifold.SpectralEmbedding, which "
+            "needs no labels."
+        )
+    present = y[labelled]
+    if present.dtype.kind == "O" and not isinstance(present[0], str):
+        # Missing labels are what made numbers an array of objects.
+        present = np.array(present.tolist())
+    try:
+        classes, found = encode_labels(present)
+    except ValueError as error:
+        if "one class only" in str(error) and not labelled.all():
+            raise ValueError(
+                f"{error} Rows with y=-1, None or NaN count as unlabelled; "
+                "if -1 is one of your classes, give it another name."
+            ) from error
+        raise
+    codes = np.full(len(y), -1)
+    codes[labelled] = found
+    return classes, codes
+
+
+def is_unlabelled(y: np.ndarray) -> np.ndarray:
+    """Tell which labels are -1, None or NaN."""
+    if y.dtype.kind == "f":
+        return np.isnan(y) | (y == -1)
+    if y.dtype.kind == "i":
+        return y == -1
+    if y.dtype.kind == "O":
+        return np.array([_absent(label) for label in y], dtype=bool)
+    return np.zeros(len(y), dtype=bool)
+
+
+def _absent(label: Any) -> bool:
+    if label is None:
+        return True
+    try:
+        return bool(label != label) or (not isinstance(label, str) and bool(label == -1))
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
