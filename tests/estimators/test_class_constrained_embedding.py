@@ -1,0 +1,537 @@
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.manifold import SpectralEmbedding
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
+from sklearn.pipeline import make_pipeline
+
+from supred import ClassConstrainedEmbedding, make_classes_on_swiss_roll
+from supred.graph import NeighborIndex, either_way, heat_weights
+from tests.family import EstimatorFamily
+
+IN_PARTS = "ignore:The neighbour graph with its class nodes falls into:UserWarning"
+
+
+@pytest.mark.filterwarnings(IN_PARTS)
+class TestFamily(EstimatorFamily):
+    """Embedding the rows of `fit` is transductive; transforming new rows is not.
+
+    So a row does not depend on the rows that are transformed with it, and `fit_transform` is
+    `fit` and `transform`, because a training row is put where it was embedded.
+    """
+
+    not_applicable = {
+        "test_a_weight_is_a_number_of_copies": (
+            "a weight is the strength of a row's tie to its class; a copy is one more node of the "
+            "neighbour graph and changes the neighbours of others"
+        ),
+        "test_the_model_does_not_grow_with_the_rows": (
+            "it is transductive: a new row lies between the training rows next to it, so these "
+            "have to be kept"
+        ),
+        "test_a_missing_label": "a row without a label is an unlabelled row, and welcome",
+    }
+    expected_failures = {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "a copy is one more node of the graph, a weight is the strength of a tie"
+        ),
+        "check_sample_weight_equivalence_on_sparse_data": (
+            "a copy is one more node of the graph, a weight is the strength of a tie"
+        ),
+        "check_classifiers_classes": "it has a class -1, which marks unlabelled rows here",
+    }
+
+    def make(self, **parameters):
+        # "linear" has the scores that the checks look at
+        model = ClassConstrainedEmbedding(n_neighbors=5, classifier="linear")
+        return model.set_params(**parameters)
+
+
+def roll(n_rows, n_labelled, seed=0):
+    """A swiss roll, its labels, and the labels with only the first `n_labelled` left."""
+    X, y = make_classes_on_swiss_roll(n_rows, random_state=seed)
+    some = np.where(np.arange(n_rows) < n_labelled, y, -1)
+    for array in (X, y, some):
+        array.setflags(write=False)
+    return X, y, some
+
+
+# --- what it is for -------------------------------------------------------------------------
+
+
+def test_labels_spread_over_the_roll():
+    X, y, some = roll(1000, 200)
+    model = ClassConstrainedEmbedding(2, classifier="linear").fit(X, some)
+    error = np.mean(model.transduction_[200:] != y[200:])
+    assert error <= 0.09
+    # without the neighbour graph's shape, the classes are no lines apart
+    assert np.mean(LogisticRegression().fit(X[:200], y[:200]).predict(X) != y) > 0.3
+
+
+def test_one_label_in_a_hundred():
+    X, y = load_digits(return_X_y=True)
+    order = np.random.RandomState(0).permutation(len(y))
+    X, y = X[order], y[order]
+    known = np.concatenate([np.flatnonzero(y == c)[:2] for c in range(10)])  # 1.1 %
+    some = np.full(len(y), -1)
+    some[known] = y[known]
+    model = ClassConstrainedEmbedding(classifier="center").fit(X, some)
+    hidden = some == -1
+    error = np.mean(model.transduction_[hidden] != y[hidden])
+    nearest = KNeighborsClassifier(1).fit(X[known], y[known])
+    assert error < 0.75 * np.mean(nearest.predict(X[hidden]) != y[hidden])
+    np.testing.assert_array_equal(model.transduction_[known], y[known])
+
+
+def test_without_labels_to_speak_of_it_is_spectral_embedding():
+    """With beta going up the embedding approaches scikit-learn's, up to scale."""
+    X, _, some = roll(400, 40)
+    graph = NeighborIndex.of(X, 12).among_rows()
+    distances = []
+    for beta in (0.01, 1.0, 1e2, 1e4, 1e6):
+        model = ClassConstrainedEmbedding(3, beta=beta).fit(X, some)
+        W = either_way(heat_weights(graph, model.epsilon_))
+        plain = SpectralEmbedding(3, affinity="precomputed", random_state=0).fit(W.toarray())
+        first, second = model.embedding_, plain.embedding_
+        cosines = np.sum(first * second, axis=0) / (
+            np.linalg.norm(first, axis=0) * np.linalg.norm(second, axis=0)
+        )
+        distances.append(1 - np.abs(cosines).min())
+    assert distances[0] > 0.1
+    assert (np.diff(distances) < 0).all()
+    assert distances[-1] < 1e-7
+
+
+# --- the embedding --------------------------------------------------------------------------
+
+
+def test_every_eigen_solver_gives_the_same_embedding():
+    X, _, some = roll(900, 100)
+    models = [
+        ClassConstrainedEmbedding(4, eigen_solver=solver).fit(X, some)
+        for solver in ("dense", "lanczos", "shift-invert")
+    ]
+    assert [model.eigen_solver_ for model in models] == ["dense", "lanczos", "shift-invert"]
+    for model in models[1:]:
+        np.testing.assert_allclose(model.eigenvalues_, models[0].eigenvalues_, atol=1e-8)
+        np.testing.assert_allclose(model.embedding_, models[0].embedding_, atol=1e-6)
+        np.testing.assert_allclose(model.class_centers_, models[0].class_centers_, atol=1e-6)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    X, _, some = roll(300, 80)
+    order = np.random.RandomState(0).permutation(300)
+    first = ClassConstrainedEmbedding(3).fit(X, some)
+    second = ClassConstrainedEmbedding(3).fit(X[order], some[order])
+    np.testing.assert_allclose(second.embedding_, first.embedding_[order], atol=1e-8)
+
+
+def test_the_last_class_is_on_the_positive_side():
+    X, y, _ = roll(300, 300)
+    model = ClassConstrainedEmbedding(1).fit(X, y)
+    assert model.class_centers_[1, 0] > 0 > model.class_centers_[0, 0]
+    swapped = ClassConstrainedEmbedding(1).fit(X, 1 - y)
+    np.testing.assert_allclose(swapped.embedding_, -model.embedding_, atol=1e-8)
+
+
+def test_defaults_follow_the_number_of_classes():
+    X, y = make_classes_on_swiss_roll(300, n_classes=4, n_bands=4, random_state=0)
+    model = ClassConstrainedEmbedding().fit(X, y)
+    assert model.embedding_.shape == (300, 3)
+    assert model.class_centers_.shape == (4, 3)
+    assert model.beta_ == 0.1
+    assert list(model.get_feature_names_out()) == [
+        f"classconstrainedembedding{i}" for i in range(3)
+    ]
+
+
+def test_a_weight_is_the_strength_of_a_tie():
+    X, _, some = roll(300, 60)
+    weights = np.where(np.arange(300) < 30, 1.0, 0.0)
+    weighted = ClassConstrainedEmbedding(2).fit(X, some, sample_weight=weights)
+    fewer = ClassConstrainedEmbedding(2).fit(X, np.where(weights > 0, some, -1))
+    np.testing.assert_allclose(weighted.embedding_, fewer.embedding_)
+    np.testing.assert_array_equal(weighted.transduction_, fewer.transduction_)
+    # the weights of unlabelled rows are not looked at
+    odd = np.where(some == -1, 7.0, weights)
+    same = ClassConstrainedEmbedding(2).fit(X, some, sample_weight=odd)
+    np.testing.assert_array_equal(same.embedding_, weighted.embedding_)
+    # a stronger tie draws rows nearer to their class node
+    strong = ClassConstrainedEmbedding(2).fit(X, some, sample_weight=np.full(300, 50.0))
+    plain = ClassConstrainedEmbedding(2).fit(X, some)
+
+    def distance(model):
+        apart = model.embedding_[:60] - model.class_centers_[some[:60]]
+        return np.linalg.norm(apart) / np.linalg.norm(model.class_centers_[0])
+
+    assert distance(strong) < distance(plain)
+
+
+# --- new rows -------------------------------------------------------------------------------
+
+
+def test_training_rows_are_where_they_were_embedded():
+    X, _, some = roll(300, 60)
+    model = ClassConstrainedEmbedding(2).fit(X, some)
+    np.testing.assert_allclose(model.transform(X), model.embedding_)
+    np.testing.assert_allclose(model.transform_batch(X), model.embedding_)
+
+
+def test_new_rows_get_the_decisions_of_embedding_all_anew():
+    agree_alone, agree_together = [], []
+    for seed in range(6):
+        X, y, _ = roll(550, 550, seed)
+        some = np.where(np.arange(550) < 500, y, -1)
+        anew = ClassConstrainedEmbedding(3, beta=1.0).fit(X, some).transduction_[500:]
+        model = ClassConstrainedEmbedding(3, beta=1.0).fit(X[:500], y[:500])
+        agree_alone.append(np.mean(model.predict(X[500:]) == anew))
+        together = model.classifier_.predict(model.transform_batch(X[500:]))
+        agree_together.append(np.mean(together == anew))
+    assert np.mean(agree_alone) >= 0.96
+    assert np.mean(agree_together) >= 0.96
+
+
+def test_a_batch_is_nearer_to_embedding_all_anew():
+    X, y, _ = roll(600, 600)
+    some = np.where(np.arange(600) < 150, y, -1)
+    anew = ClassConstrainedEmbedding(2).fit(X, some).embedding_[150:]
+    model = ClassConstrainedEmbedding(2).fit(X[:150], y[:150])
+
+    def correlation(Z):
+        return abs(np.corrcoef(Z[:, 0], anew[:, 0])[0, 1])
+
+    assert correlation(model.transform_batch(X[150:])) > correlation(model.transform(X[150:]))
+
+
+def test_a_batch_far_from_all_rows_gets_what_transform_gives():
+    X, _, some = roll(300, 60)
+    model = ClassConstrainedEmbedding(2).fit(X, some)
+    far = np.vstack([X[:20] + 500.0, X[50:60] + 0.01])
+    together = model.transform_batch(far)
+    np.testing.assert_allclose(together[:20], model.transform(far)[:20])
+    assert np.isfinite(together).all()
+
+
+def test_the_model_keeps_its_own_rows():
+    X, _, some = roll(300, 60)
+    X = X.copy()
+    model = ClassConstrainedEmbedding(2).fit(X, some)
+    new = X[:20] + 0.1
+    before = model.transform(new)
+    X[:] = 0.0
+    np.testing.assert_array_equal(model.transform(new), before)
+
+
+def test_sparse_batch():
+    X, _, some = roll(300, 60)
+    X, new = np.where(np.abs(X) > 1, X, 0.0)[:250], np.where(np.abs(X) > 1, X, 0.0)[250:]
+    dense = ClassConstrainedEmbedding(2).fit(X, some[:250]).transform_batch(new)
+    model = ClassConstrainedEmbedding(2).fit(sparse.csr_matrix(X), some[:250])
+    np.testing.assert_allclose(model.transform_batch(sparse.csr_matrix(new)), dense, atol=1e-6)
+
+
+# --- a graph that is given ------------------------------------------------------------------
+
+
+def test_neighbors_through_a_transformer():
+    X, _, some = roll(400, 80)
+    new = X[:30] + 0.1
+    direct = ClassConstrainedEmbedding(3).fit(X, some)
+    pipeline = make_pipeline(
+        KNeighborsTransformer(n_neighbors=12, mode="distance"),
+        ClassConstrainedEmbedding(3, affinity="precomputed"),
+    ).fit(X, some)
+    given = pipeline[-1]
+    np.testing.assert_allclose(given.embedding_, direct.embedding_, atol=1e-8)
+    np.testing.assert_allclose(pipeline.transform(X), direct.embedding_, atol=1e-8)
+    np.testing.assert_array_equal(pipeline.predict(X), direct.predict(X))
+    # the transformer lists one neighbour more than asked for: in training, the row itself
+    np.testing.assert_allclose(
+        pipeline.transform(new), _mean_of_neighbors(new, X, direct, 13), atol=1e-8
+    )
+    assert given.model_size_.numbers < direct.model_size_.numbers
+
+
+def _mean_of_neighbors(new, X, model, k):
+    D = cdist(new, X, "sqeuclidean")
+    result = []
+    for row in D:
+        near = np.argsort(row)[:k]
+        weights = np.exp(-row[near] / model.epsilon_)
+        result.append(weights @ model.embedding_[near] / weights.sum())
+    return np.array(result)
+
+
+def test_single_rows_lie_at_the_weighted_mean_of_their_neighbors():
+    X, _, some = roll(300, 60)
+    model = ClassConstrainedEmbedding(2).fit(X, some)
+    new = X[:30] + 0.1
+    np.testing.assert_allclose(model.transform(new), _mean_of_neighbors(new, X, model, 12))
+
+
+def test_a_dense_matrix_of_distances():
+    X, _, some = roll(300, 60)
+    direct = ClassConstrainedEmbedding(2).fit(X, some)
+    given = ClassConstrainedEmbedding(2, affinity="precomputed").fit(cdist(X, X), some)
+    np.testing.assert_allclose(given.embedding_, direct.embedding_, atol=1e-8)
+    new = X[:30] + 0.1
+    np.testing.assert_allclose(given.transform(cdist(new, X)), direct.transform(new), atol=1e-8)
+    with pytest.raises(ValueError, match=r"transform_batch needs the distances.*use transform"):
+        given.transform_batch(cdist(new, X))
+
+
+def test_a_new_row_without_neighbors_is_told():
+    X, _, some = roll(300, 60)
+    D = KNeighborsTransformer(n_neighbors=12, mode="distance").fit_transform(X)
+    model = ClassConstrainedEmbedding(2, affinity="precomputed").fit(D, some)
+    empty = sparse.csr_matrix((1, 300))
+    with pytest.warns(UserWarning, match=r"1 row\(s\) of X have no neighbour.*row 1;.*origin"):
+        Z = model.transform(sparse.vstack([D[:1], empty], format="csr"))
+    np.testing.assert_array_equal(Z[1], 0.0)
+    np.testing.assert_allclose(Z[0], model.embedding_[0])
+
+
+# --- classifiers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("classifier", "has_scores", "has_probabilities"),
+    [
+        ("knn", False, True),
+        ("linear", True, False),
+        ("center", False, True),
+        (LogisticRegression(), True, True),
+    ],
+)
+def test_classifiers(classifier, has_scores, has_probabilities):
+    X, y, some = roll(600, 300)
+    model = ClassConstrainedEmbedding(2, classifier=classifier)
+    for state in (model, model.fit(X, some)):
+        assert hasattr(state, "decision_function") == has_scores
+        assert hasattr(state, "predict_proba") == has_probabilities
+    new, truth, _ = roll(200, 0, seed=1)
+    labels = model.predict(new)
+    np.testing.assert_array_equal(labels, model.classifier_.predict(model.transform(new)))
+    assert np.mean(labels == truth) > 0.9
+    if has_scores:
+        np.testing.assert_array_equal(labels, (model.decision_function(new) > 0).astype(int))
+    if has_probabilities:
+        np.testing.assert_allclose(model.predict_proba(new).sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.transduction_[:300], y[:300])
+    np.testing.assert_array_equal(
+        model.transduction_[300:], model.classifier_.predict(model.embedding_[300:])
+    )
+
+
+def test_the_center_classifier_takes_the_nearest_class_node():
+    X, _, some = roll(300, 60)
+    model = ClassConstrainedEmbedding(2, classifier="center").fit(X, some)
+    nearest = cdist(model.embedding_, model.class_centers_).argmin(axis=1)
+    np.testing.assert_array_equal(model.classifier_.predict(model.embedding_), nearest)
+
+
+def test_string_labels_and_none():
+    X, y, some = roll(300, 60)
+    names = np.array(["in", "out"], dtype=object)[y]
+    names[some == -1] = None
+    model = ClassConstrainedEmbedding(2).fit(X, names)
+    numbered = ClassConstrainedEmbedding(2).fit(X, some)
+    assert model.classes_.tolist() == ["in", "out"]
+    np.testing.assert_array_equal(model.transduction_ == "out", numbered.transduction_ == 1)
+
+
+# --- beta -----------------------------------------------------------------------------------
+
+
+def test_beta_is_chosen_on_labelled_rows():
+    X, y, some = roll(600, 100)
+    auto = ClassConstrainedEmbedding(2, beta="auto", classifier="linear", random_state=0)
+    auto.fit(X, some)
+    assert auto.beta_ < 1.0
+    tried = auto.history_[:-1]
+    assert [entry["beta"] for entry in tried] == [0.01, 0.03, 0.1, 0.3, 1.0]
+    errors = {entry["beta"]: entry["error"] for entry in tried}
+    assert errors[auto.beta_] == min(errors.values())
+    chosen = ClassConstrainedEmbedding(2, beta=auto.beta_, classifier="linear").fit(X, some)
+    np.testing.assert_array_equal(auto.embedding_, chosen.embedding_)
+    worst = ClassConstrainedEmbedding(2, beta=1.0, classifier="linear").fit(X, some)
+    hidden = some == -1
+    assert np.mean(auto.transduction_[hidden] != y[hidden]) < np.mean(
+        worst.transduction_[hidden] != y[hidden]
+    )
+
+
+@pytest.mark.parametrize("classifier", ["knn", "center", "linear"])
+def test_beta_search_is_repeatable_whatever_n_jobs(classifier):
+    X, _, some = roll(300, 40)
+    first, second = (
+        ClassConstrainedEmbedding(
+            beta="auto", classifier=classifier, random_state=3, n_jobs=n_jobs
+        ).fit(X, some)
+        for n_jobs in (1, 2)
+    )
+    assert first.beta_ == second.beta_
+    assert [e["error"] for e in first.history_[:-1]] == [e["error"] for e in second.history_[:-1]]
+
+
+def test_one_label_a_class_leaves_beta_at_its_default():
+    X, y, _ = roll(300, 0)
+    some = np.full(300, -1)
+    some[[np.argmax(y == 0), np.argmax(y == 1)]] = 0, 1
+    model = ClassConstrainedEmbedding(beta="auto").fit(X, some)
+    assert model.beta_ == 0.1
+    assert len(model.history_) == 1
+
+
+# --- graphs that fall apart -----------------------------------------------------------------
+
+
+def test_rows_cut_off_are_named_and_placed():
+    X, _, some = roll(300, 60)
+    far = np.random.RandomState(0).normal(size=(20, 3)) + 300.0
+    rows, labels = np.vstack([X, far]), np.append(some, np.full(20, -1))
+    with pytest.warns(UserWarning, match=r"2 parts.*no path to a labelled row: row\(s\) 300, 301"):
+        model = ClassConstrainedEmbedding(2, epsilon=6.0).fit(rows, labels)
+    np.testing.assert_array_equal(model.stranded_rows_, np.arange(300, 320))
+    np.testing.assert_array_equal(model.parts_, np.repeat([0, 1], [300, 20]))
+    nearest = cdist(far, X).argmin(axis=1)
+    np.testing.assert_array_equal(model.embedding_[300:], model.embedding_[nearest])
+    alone = ClassConstrainedEmbedding(2, epsilon=6.0).fit(X, some)
+    np.testing.assert_allclose(model.embedding_[:300], alone.embedding_, atol=1e-8)
+
+
+def test_rows_of_a_frame_are_named_by_its_index():
+    pd = pytest.importorskip("pandas")
+    X, _, some = roll(300, 60)
+    far = np.full((20, 3), 300.0) + np.random.RandomState(0).normal(size=(20, 3))
+    frame = pd.DataFrame(np.vstack([X, far]), index=[f"r{i}" for i in range(320)])
+    with pytest.warns(UserWarning, match=r"row\(s\) r300, r301.* and 10 more"):
+        ClassConstrainedEmbedding(2).fit(frame, np.append(some, np.full(20, -1)))
+
+
+def test_stranded_rows_of_a_given_graph_go_to_the_origin():
+    X, _, some = roll(300, 60)
+    far = np.random.RandomState(0).normal(size=(20, 3)) + 300.0
+    D = KNeighborsTransformer(n_neighbors=12, mode="distance").fit_transform(np.vstack([X, far]))
+    with pytest.warns(UserWarning, match="placed at the origin"):
+        model = ClassConstrainedEmbedding(2, affinity="precomputed").fit(
+            D, np.append(some, np.full(20, -1))
+        )
+    np.testing.assert_array_equal(model.embedding_[300:], 0.0)
+
+
+def test_an_isolated_row():
+    X, _, some = roll(300, 60)
+    rows = np.vstack([X, [[1e5, 0.0, 0.0]]])
+    with pytest.warns(UserWarning, match=r"no path to a labelled row: row\(s\) 300;"):
+        model = ClassConstrainedEmbedding(2).fit(rows, np.append(some, -1))
+    assert np.isfinite(model.embedding_).all()
+    # labelled, it hangs on its class node alone
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = ClassConstrainedEmbedding(2).fit(rows, np.append(some, 1))
+    assert model.stranded_rows_.size == 0
+    np.testing.assert_allclose(
+        model.embedding_[300] * model.eigenvalues_, model.class_centers_[1], rtol=1e-6
+    )
+
+
+def test_classes_that_do_not_touch_are_told_apart():
+    random = np.random.RandomState(0)
+    y = np.repeat([0, 1, 2], 50)
+    X = random.normal(size=(150, 4)) + 100.0 * y[:, None]
+    some = np.where(random.uniform(size=150) < 0.2, y, -1)
+    with pytest.warns(UserWarning, match=r"3 parts\. Cut off from the largest part: row"):
+        model = ClassConstrainedEmbedding(1).fit(X, some)
+    np.testing.assert_array_equal(model.transduction_, y)
+    assert (np.diff(model.class_centers_[:, 0]) > 0).all()
+    assert model.eigenvalues_[0] == 1.0
+
+
+def test_duplicated_rows():
+    X, _, some = roll(200, 50)
+    rows = np.vstack([X, np.repeat(X[[3, 60]], 40, axis=0)])
+    labels = np.append(some, np.full(80, -1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = ClassConstrainedEmbedding(2).fit(rows, labels)
+    assert np.isfinite(model.embedding_).all()
+    # a copy without a label lies where its like do, and the labelled original not far off
+    copies = model.embedding_[240:]
+    assert np.ptp(copies, axis=0).max() < 0.1 * np.ptp(model.embedding_, axis=0).min()
+
+
+def test_all_rows_alike():
+    y = np.array([0, 1] * 15)
+    model = ClassConstrainedEmbedding(n_neighbors=4).fit(np.ones((30, 2)), y)
+    assert np.isfinite(model.embedding_).all()
+    assert model.predict(np.ones((1, 2))) in model.classes_
+
+
+# --- bad input ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 0}, "n_components=0 is out of range"),
+        ({"n_components": 60}, r"n_components=60 is out of range.*at most 59 \(there are 60 rows"),
+        ({"n_neighbors": 0}, "n_neighbors=0 is out of range"),
+        ({"n_neighbors": 60}, "n_neighbors=60 is too large for 60 rows; use at most 59"),
+        ({"epsilon": 0.0}, "epsilon=0.0 is out of range"),
+        ({"epsilon": "scale"}, "epsilon='scale' is not known; use one of 'auto'"),
+        ({"beta": -1.0}, "beta=-1.0 is out of range"),
+        ({"beta": np.inf}, "beta=inf is out of range"),
+        ({"beta": "best"}, "beta='best' is not known"),
+        ({"affinity": "rbf"}, "affinity='rbf' is not known"),
+        ({"affinity": "precomputed"}, r"X must be square.*got shape \(60, 3\)"),
+        ({"classifier": "svm"}, "classifier='svm' is not known"),
+        ({"classifier": 3}, "classifier=3 has no fit and predict"),
+        ({"alpha": -1.0}, "alpha=-1.0 is out of range"),
+        ({"eigen_solver": "amg"}, "eigen_solver='amg' is not known"),
+        ({"tol": -1.0}, "tol=-1.0 is out of range"),
+        ({"max_iter": 0}, "max_iter=0 is out of range"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    X, y, _ = roll(60, 60)
+    with pytest.raises(ValueError, match=message):
+        ClassConstrainedEmbedding(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.full(60, -1), "y has no labelled row"),
+        (np.where(np.arange(60) < 5, 1, -1), "y holds one class only"),
+        (np.linspace(0, 1, 60), "Unknown label type"),
+        (np.zeros(59, dtype=int), "inconsistent numbers of samples"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_bad_labels(y, message):
+    X, _, _ = roll(60, 60)
+    with pytest.raises(ValueError, match=message):
+        ClassConstrainedEmbedding().fit(X, y)
+
+
+def test_weights_that_leave_a_class_without_ties():
+    X, y, some = roll(60, 20)
+    with pytest.raises(ValueError, match=r"all weights are zero for class\(es\) \[1\]"):
+        ClassConstrainedEmbedding().fit(X, some, sample_weight=(y == 0).astype(float))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        ClassConstrainedEmbedding().fit(X, some, sample_weight=np.ones(59))
+
+
+def test_no_convergence_is_said():
+    X, _, some = roll(1500, 20)
+    model = ClassConstrainedEmbedding(10, eigen_solver="lanczos", max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 restarts"):
+        model.fit(X, some)
+    assert model.history_[-1]["stopping"] == "max_iter"
