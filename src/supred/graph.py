@@ -17,7 +17,7 @@ from supred.blocks import Rows
 
 # A heat weight below this is no edge: it could not be told from rounding in the eigenvectors.
 LEAST_WEIGHT = 1e-12
-# A given distance below this part of the median is a distance of zero: fast distance code
+# A given distance below this part of the row's largest is a distance of zero: fast distance code
 # leaves about 1e-8 of the rows' norm between a row and its own copy.
 ROUNDING_OF_DISTANCES = 1e-5
 
@@ -243,7 +243,9 @@ class GivenDistances:
                 f"X holds a negative value ({values.min():g}) with affinity='precomputed'; "
                 "give distances, which are at least 0."
             )
-        values = np.where(values <= ROUNDING_OF_DISTANCES * np.median(values), 0.0, values)
+        farthest = np.zeros(D.shape[0])
+        np.maximum.at(farthest, heads, values)
+        values = np.where(values <= ROUNDING_OF_DISTANCES * farthest[heads], 0.0, values)
         return sparse.csr_array((values**2, (heads, tails)), shape=D.shape)
 
 

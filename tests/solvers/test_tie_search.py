@@ -4,7 +4,7 @@ from scipy import sparse
 
 from supred.solvers.tie_search import choose_beta, hide_in_folds
 
-BETAS = (0.1, 1.0, 10.0)
+BETAS = (0.2, 1.0, 10.0)
 
 
 def ring(n_rows):
@@ -20,7 +20,6 @@ def search(codes, decide, **options):
         1,
         decide,
         betas=BETAS,
-        fallback=0.5,
         n_folds=4,
         random_state=np.random.RandomState(0),
         **options,
@@ -50,7 +49,7 @@ def test_the_beta_with_the_fewest_errors_wins():
         assert not set(learn) & set(test)
         assert (codes[learn] >= 0).all()
         asked.append(embedding.eigenvalues[0])
-        wrong = {0.1: 2, 1.0: 0, 10.0: 1}[BETAS[(len(asked) - 1) // 4]]
+        wrong = {0.2: 2, 1.0: 0, 10.0: 1}[BETAS[(len(asked) - 1) // 4]]
         answer = codes[test].copy()
         answer[:wrong] = 1 - answer[:wrong]
         return answer
@@ -82,8 +81,25 @@ def test_hidden_rows_have_no_tie():
 
 
 @pytest.mark.parametrize("codes", [[0, 1, -1, -1], [0, 1, 2, -1]])
-def test_without_two_labels_of_a_class_the_fallback_is_taken(codes):
+def test_without_two_labels_of_a_class_the_default_is_taken(codes):
     found = search(np.array(codes), None)
-    assert found.beta == 0.5
+    assert found.beta == 0.1
     assert np.isnan(found.errors).all()
     assert found.stopping == "no class has two labelled rows"
+
+
+def test_labels_that_reach_too_little_count_as_wrong():
+    """Two pairs of rows, not joined: without the second pair's labels three nodes are left."""
+    W = np.zeros((6, 6))
+    W[0, 1] = W[1, 0] = W[2, 3] = W[3, 2] = 1.0
+    codes = np.array([0, 1, 0, 1, -1, -1])
+    found = choose_beta(
+        sparse.csr_array(W),
+        codes,
+        np.ones(6),
+        5,
+        lambda embedding, learn, test: codes[test],
+        random_state=np.random.RandomState(0),
+        n_folds=2,
+    )
+    assert (found.errors > 0).all()

@@ -1,5 +1,6 @@
 """The classifier that decides in an embedding."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +71,11 @@ class ClassifierChoice:
         if has_fit_parameter(classifier, "sample_weight"):
             return classifier.fit(Z, labels, sample_weight=weights)
         return classifier.fit(Z, labels)
+
+
+def classifier_has(name: str) -> Callable[[Any], bool]:
+    """Return a function that tells whether an estimator's classifier has a method."""
+    return lambda model: hasattr(getattr(model, "classifier_", None) or model._choice.new(), name)
 
 
 @dataclass(frozen=True)

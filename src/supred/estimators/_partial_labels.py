@@ -1,11 +1,12 @@
 """Labels of which some are missing."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from supred._validation import encode_labels
+from supred._validation import check_weights, encode_labels
 
 
 def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -45,6 +46,30 @@ def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     codes = np.full(len(y), -1)
     codes[labelled] = found
     return classes, codes
+
+
+def tie_weights(
+    sample_weight: Any, codes: np.ndarray, classes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weight of each row's tie to its class, and the codes without rows of weight 0.
+
+    Parameters
+    ----------
+    sample_weight : None, number or array-like of shape (n_rows,)
+        The weights of unlabelled rows are not looked at.
+    codes : ndarray of shape (n_rows,)
+        Class of each row, -1 for none.
+    classes : ndarray of shape (n_classes,)
+    """
+    labelled = codes >= 0
+    if sample_weight is not None and not isinstance(sample_weight, Real):
+        sample_weight = np.asarray(sample_weight)
+        if sample_weight.ndim == 1:
+            check_consistent_length(codes, sample_weight)
+            sample_weight = sample_weight[labelled]
+    weights = np.zeros(len(codes))
+    weights[labelled] = check_weights(sample_weight, None, codes[labelled], classes)
+    return weights, np.where(weights > 0, codes, -1)
 
 
 def is_unlabelled(y: np.ndarray) -> np.ndarray:

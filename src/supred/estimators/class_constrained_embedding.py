@@ -2,8 +2,6 @@
 
 import time
 import warnings
-from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,10 +15,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from supred._validation import check_choice, check_integer, check_real, check_weights
+from supred._validation import check_choice, check_integer, check_real
 from supred.estimators._base import LatentClassifier
-from supred.estimators._embedding_classifier import ClassifierChoice, Decider
-from supred.estimators._partial_labels import encode_partial_labels
+from supred.estimators._embedding_classifier import ClassifierChoice, Decider, classifier_has
+from supred.estimators._partial_labels import encode_partial_labels, tie_weights
 from supred.graph import (
     GivenDistances,
     NeighborIndex,
@@ -39,20 +37,6 @@ from supred.solvers.graph_parts import describe_parts
 from supred.solvers.harmonic_extension import extend_one_by_one, extend_together
 from supred.solvers.leading_eigenvectors import METHODS
 from supred.solvers.tie_search import choose_beta
-
-BETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
-DEFAULT_BETA = 0.1
-# beta="auto" solves n_folds * len(BETAS) eigenproblems: fewer folds where each takes long.
-N_FOLDS, N_FOLDS_LARGE, LARGE = 5, 3, 5000
-
-
-def _classifier_has(name: str) -> Callable[[Any], bool]:
-    """Tell whether the classifier in the embedding has a method."""
-
-    def has(self: "ClassConstrainedEmbedding") -> bool:
-        return hasattr(getattr(self, "classifier_", None) or self._choice.new(), name)
-
-    return has
 
 
 class ClassConstrainedEmbedding(LatentClassifier):
@@ -160,7 +144,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         *,
         n_neighbors: int = 12,
         epsilon: Any = "auto",
-        beta: Any = DEFAULT_BETA,
+        beta: Any = 0.1,
         affinity: str = "nearest_neighbors",
         classifier: Any = "knn",
         alpha: float = 1e-3,
@@ -211,12 +195,12 @@ class ClassConstrainedEmbedding(LatentClassifier):
         X = validate_data(self, X, ensure_min_samples=2, copy=True, **self._input_options)
         check_consistent_length(X, y)
         self.classes_, codes = encode_partial_labels(y)
-        weights, codes = self._tie_weights(sample_weight, codes)
+        weights, codes = tie_weights(sample_weight, codes, self.classes_)
+        n_components = self._count_components(X.shape[0])
 
         graph = self._neighbor_graph(X)
         self.epsilon_ = auto_epsilon(graph) if self.epsilon == "auto" else float(self.epsilon)
         W = either_way(heat_weights(graph, self.epsilon_))
-        n_components = self._count_components(X.shape[0])
         self.history_: list[dict[str, Any]] = []
         self.beta_ = self._choose_beta(W, codes, weights, n_components)
 
@@ -302,7 +286,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         Z = self._latent(X)
         return self.classifier_.predict(Z.astype(float, copy=False))
 
-    @available_if(_classifier_has("decision_function"))
+    @available_if(classifier_has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the classifier's scores, where it has any ("linear" has).
 
@@ -316,7 +300,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         """
         return self._decide(self._latent(X))
 
-    @available_if(_classifier_has("predict_proba"))
+    @available_if(classifier_has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the classifier's probabilities, where it has any ("knn" and "center" have).
 
@@ -352,18 +336,6 @@ class ClassConstrainedEmbedding(LatentClassifier):
         check_real("tol", self.tol, low=0.0)
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter, low=1)
-
-    def _tie_weights(self, sample_weight: Any, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weight of each row's tie, and the codes without rows of weight zero."""
-        labelled = codes >= 0
-        weights = np.zeros(len(codes))
-        if sample_weight is not None and not isinstance(sample_weight, Real):
-            sample_weight = np.asarray(sample_weight)
-            if sample_weight.ndim == 1:
-                check_consistent_length(codes, sample_weight)
-                sample_weight = sample_weight[labelled]
-        weights[labelled] = check_weights(sample_weight, None, codes[labelled], self.classes_)
-        return weights, np.where(weights > 0, codes, -1)
 
     def _neighbor_graph(self, X: Any) -> sparse.csr_array:
         """Return the squared distances of each training row to its neighbours."""
@@ -403,9 +375,6 @@ class ClassConstrainedEmbedding(LatentClassifier):
             weights,
             n_components,
             Decider(self._choice, codes, weights),
-            betas=BETAS,
-            fallback=DEFAULT_BETA,
-            n_folds=N_FOLDS if W.shape[0] <= LARGE else N_FOLDS_LARGE,
             random_state=check_random_state(self.random_state),
             method=self.eigen_solver,
             n_jobs=self.n_jobs,

@@ -63,6 +63,10 @@ class ClassEmbedding:
     n_iter: int
 
 
+class TooFewNodesError(ValueError):
+    """There are fewer nodes to embed than dimensions asked for."""
+
+
 def class_ties(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> sparse.csr_array:
     """Return C, shape (n_classes, n_rows): the weight of each labelled row in its class's row.
 
@@ -111,6 +115,11 @@ def embed_with_classes(
     tol : float
     max_iter : int or None
         See :func:`supred.solvers.leading_eigenvectors.leading_eigenvectors`.
+
+    Raises
+    ------
+    TooFewNodesError
+        If not more than `n_components` nodes have a path to a labelled row.
     """
     n_classes, n_rows = C.shape
     W_prime = class_graph(W, C, beta)
@@ -118,7 +127,7 @@ def embed_with_classes(
     anchored = np.isin(parts, parts[:n_classes][np.diff(C.indptr) > 0])
     nodes = np.flatnonzero(anchored)
     if len(nodes) <= n_components:
-        raise ValueError(
+        raise TooFewNodesError(
             f"n_components={n_components} is too large: only {len(nodes)} rows and class nodes "
             "are connected to a labelled row; use fewer components or more labelled rows."
         )

@@ -20,10 +20,12 @@ DENSE_UP_TO = 600
 LANCZOS_UP_TO = 10_000
 # Distance of the shift from one, the largest eigenvalue.
 SHIFT = 1e-7
-# A graph whose profile (the mean reach of a row in Cuthill and McKee's order) is below this part
-# of its size can be factorised with little fill: sheets and curves are thin, rows of high
-# intrinsic dimension are not. Where the graph is not thin, its eigenvalues are well apart.
-THIN = 0.1
+# The profile of a graph, the mean reach of a row in Cuthill and McKee's order, is about
+# 2 sqrt(n) for a sheet of n rows and grows faster where there are more dimensions. Up to this
+# many times sqrt(n) a factorisation has little fill. Where it has much, eigenvalues are farther
+# apart and Lanczos needs few steps (100 000 rows: 4 s against 23 on a sheet; 11 s in a cube,
+# whose factors would take gigabytes).
+THIN = 4.0
 # Tolerances tried in turn where Lanczos does not converge; the last accepts what there is.
 LOOSER = (1e-4, 1e-2, 1.0)
 
@@ -114,7 +116,7 @@ def choose_method(A: sparse.csr_array, n_vectors: int, n_known: int, n_border: i
     n_nodes = A.shape[0]
     if n_nodes <= DENSE_UP_TO or 3 * (n_vectors + n_known) >= n_nodes:
         return "dense"
-    if n_nodes <= LANCZOS_UP_TO or profile(A[n_border:, n_border:]) > THIN * n_nodes:
+    if n_nodes <= LANCZOS_UP_TO or profile(A[n_border:, n_border:]) > THIN * np.sqrt(n_nodes):
         return "lanczos"
     return "shift-invert"
 

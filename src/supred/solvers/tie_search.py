@@ -15,10 +15,15 @@ from scipy import sparse
 
 from supred.solvers.class_constrained_embedding import (
     ClassEmbedding,
+    TooFewNodesError,
     class_ties,
     embed_with_classes,
 )
 
+BETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
+DEFAULT_BETA = 0.1
+# Each trial solves an eigenproblem: fewer where one takes long.
+N_FOLDS, N_FOLDS_LARGE, LARGE = 5, 3, 5000
 # Eigenvectors to this relative accuracy give the same decisions.
 COARSE = 1e-6
 
@@ -33,7 +38,8 @@ class BetaSearch:
     Attributes
     ----------
     beta : float
-        The one with the fewest errors; of several, the one in the middle.
+        The one with the fewest errors; of several, the one in the middle. 0.1 if no row could
+        be hidden.
     betas : ndarray of shape (n_betas,)
     errors : ndarray of shape (n_betas,)
         Part of the hidden rows that was misclassified; NaN if no row could be hidden.
@@ -57,10 +63,9 @@ def choose_beta(
     n_components: int,
     decide: Decide,
     *,
-    betas: Sequence[float],
-    fallback: float,
-    n_folds: int,
     random_state: np.random.RandomState,
+    betas: Sequence[float] = BETAS,
+    n_folds: int | None = None,
     method: str = "auto",
     n_jobs: int | None = None,
 ) -> BetaSearch:
@@ -77,20 +82,23 @@ def choose_beta(
     n_components : int
     decide : callable
         ``decide(embedding, learn, test)`` returns the codes of the rows `test`.
-    betas : sequence of float
-    fallback : float
-        Used where no class has two labelled rows.
-    n_folds : int
     random_state : RandomState
+        Which rows are left out together.
+    betas : sequence of float
+    n_folds : int or None
+        None is 5, and 3 for more than 5000 rows.
     method : str
         See :func:`supred.solvers.leading_eigenvectors.leading_eigenvectors`.
     n_jobs : int or None
     """
+    if n_folds is None:
+        n_folds = N_FOLDS if len(codes) <= LARGE else N_FOLDS_LARGE
     folds = hide_in_folds(codes, n_folds, random_state)
     n_folds = int(folds.max()) + 1
     if n_folds == 0:
         errors = np.full(len(betas), np.nan)
-        return BetaSearch(fallback, np.array(betas), errors, [], "no class has two labelled rows")
+        reason = "no class has two labelled rows"
+        return BetaSearch(DEFAULT_BETA, np.array(betas), errors, [], reason)
     trials = [(beta, fold) for beta in betas for fold in range(n_folds)]
     results = Parallel(n_jobs=n_jobs)(
         delayed(_try)(W, codes, weights, n_components, decide, beta, folds == fold, method)
@@ -144,7 +152,10 @@ def _try(
     start = time.perf_counter()
     visible = np.where(hidden, -1, codes)
     C = class_ties(visible, weights, int(codes.max()) + 1)
-    embedding = embed_with_classes(W, C, beta, n_components, method=method, tol=COARSE)
     learn, test = np.flatnonzero(visible >= 0), np.flatnonzero(hidden)
+    try:
+        embedding = embed_with_classes(W, C, beta, n_components, method=method, tol=COARSE)
+    except TooFewNodesError:  # the labels left reach too little of the graph, whatever beta is
+        return len(test), time.perf_counter() - start
     wrong = int(np.count_nonzero(decide(embedding, learn, test) != codes[test]))
     return wrong, time.perf_counter() - start
