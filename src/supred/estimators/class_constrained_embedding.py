@@ -230,8 +230,9 @@ class ClassConstrainedEmbedding(LatentClassifier):
             weights[labelled],
             (self.class_centers_, self.classes_),
         )
-        decided = self.classifier_.predict(self.embedding_)
-        self.transduction_ = np.where(labelled, self.classes_[codes], decided)
+        self.transduction_ = self.classes_[codes]
+        if not labelled.all():
+            self.transduction_[~labelled] = self.classifier_.predict(self.embedding_[~labelled])
         return self
 
     def transform_batch(self, X: Any) -> np.ndarray:

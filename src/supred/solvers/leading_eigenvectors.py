@@ -14,6 +14,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 METHODS = ("dense", "lanczos", "shift-invert")
 DENSE_UP_TO = 600
@@ -94,10 +95,13 @@ def leading_eigenvectors(
         matrix = A.toarray() - 3.0 * known @ known.T
         values, vectors = linalg.eigh(matrix, subset_by_index=(n_nodes - n_vectors, n_nodes - 1))
         stopping, n_iter = "exact", 1
-    elif method == "lanczos":
-        values, vectors, stopping, n_iter = lanczos(A, known, n_vectors, tol, max_iter)
     else:
-        values, vectors, stopping, n_iter = shift_invert(A, known, n_vectors, n_border, tol)
+        # The products are too small for threads, which only get in each other's way.
+        with threadpool_limits(limits=1, user_api="blas"):
+            if method == "lanczos":
+                values, vectors, stopping, n_iter = lanczos(A, known, n_vectors, tol, max_iter)
+            else:
+                values, vectors, stopping, n_iter = shift_invert(A, known, n_vectors, n_border, tol)
     order = np.argsort(values)[::-1]
     values, vectors = values[order], vectors[:, order]
     residual = float(np.linalg.norm(A @ vectors - vectors * values, axis=0).max())
@@ -143,8 +147,6 @@ def lanczos(
 ) -> tuple[np.ndarray, np.ndarray, str, int]:
     """Find the largest eigenvalues by products with `A` alone."""
     operator = _Counted(A.shape, lambda x: A @ x - 3.0 * (known @ (known.T @ x)))
-    # A wide basis needs fewer restarts where eigenvalues are close together.
-    width = min(A.shape[0], max(4 * n_vectors + 1, 40))
     stopping = "converged"
     for tolerance in (tol, *LOOSER):
         try:
@@ -152,7 +154,7 @@ def lanczos(
                 operator,
                 k=n_vectors,
                 which="LA",
-                ncv=width,
+                ncv=_basis(n_vectors, A.shape[0]),
                 tol=tolerance,
                 maxiter=max_iter,
                 v0=_start(A.shape[0]),
@@ -207,6 +209,7 @@ def shift_invert(
         sigma=shift,
         which="LM",
         OPinv=inverse,
+        ncv=_basis(n_vectors, n_nodes),
         tol=tol,
         v0=_start(n_nodes),
     )
@@ -224,6 +227,11 @@ class _Counted(LinearOperator):
     def _matvec(self, x: np.ndarray) -> np.ndarray:
         self.count += 1
         return self.product(x.ravel())
+
+
+def _basis(n_vectors: int, n_nodes: int) -> int:
+    """Return how many vectors to keep: many make few restarts where eigenvalues are close."""
+    return min(n_nodes, max(4 * n_vectors + 1, 40))
 
 
 def _start(n_nodes: int) -> np.ndarray:
