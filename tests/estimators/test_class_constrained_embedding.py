@@ -1,3 +1,6 @@
+import doctest
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -326,17 +329,23 @@ def test_beta_is_chosen_on_labelled_rows():
     )
 
 
-@pytest.mark.parametrize("classifier", ["knn", "center", "linear"])
-def test_beta_search_is_repeatable_whatever_n_jobs(classifier):
+def test_beta_search_is_repeatable_whatever_n_jobs():
     X, _, some = roll(300, 40)
     first, second = (
-        ClassConstrainedEmbedding(
-            beta="auto", classifier=classifier, random_state=3, n_jobs=n_jobs
-        ).fit(X, some)
+        ClassConstrainedEmbedding(beta="auto", random_state=3, n_jobs=n_jobs).fit(X, some)
         for n_jobs in (1, 2)
     )
     assert first.beta_ == second.beta_
     assert [e["error"] for e in first.history_[:-1]] == [e["error"] for e in second.history_[:-1]]
+
+
+@pytest.mark.parametrize("classifier", ["center", LogisticRegression()])
+def test_beta_search_with_other_classifiers(classifier):
+    X, _, some = roll(200, 40)
+    model = ClassConstrainedEmbedding(beta="auto", classifier=classifier, random_state=3)
+    errors = [entry["error"] for entry in model.fit(X, some).history_[:-1]]
+    assert len(set(errors)) > 1
+    assert min(errors) < 0.4
 
 
 def test_one_label_a_class_leaves_beta_at_its_default():
@@ -346,3 +355,10 @@ def test_one_label_a_class_leaves_beta_at_its_default():
     model = ClassConstrainedEmbedding(beta="auto").fit(X, some)
     assert model.beta_ == 0.1
     assert len(model.history_) == 1
+
+
+def test_the_examples_of_the_guide_run():
+    page = Path(__file__).parents[2] / "docs" / "class-constrained-embedding.md"
+    failed, run = doctest.testfile(str(page), module_relative=False)
+    assert run > 5
+    assert failed == 0

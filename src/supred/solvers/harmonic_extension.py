@@ -11,7 +11,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import cg
 
-# Each round of conjugate gradients leaves about 1e-5 of the residual it starts from.
+from supred.graph import parts_of
+
+# Each round of conjugate gradients leaves about 1e-5 of the residual it starts from, the default
+# of SciPy: the argument that sets it has different names in the supported versions.
 MAX_ROUNDS = 8
 RELATIVE_RESIDUAL = 1e-11
 
@@ -93,12 +96,12 @@ def extend_together(
             stopping = "converged"
             break
         for column in range(right.shape[1]):
-            solution[:, column] += cg(M, residual[:, column])[0]
+            solution[:, column] += cg(M, residual[:, column], atol=0.0)[0]
     Y[free] = solution * scale[:, None]
     return Extension(Y, reached, history, stopping)
 
 
 def _reachable(W: sparse.csr_array, start: np.ndarray) -> np.ndarray:
     """Tell which nodes share a connected part with a node of `start`."""
-    parts = sparse.csgraph.connected_components(W, directed=False)[1]
+    parts = parts_of(W)
     return np.isin(parts, parts[start])
