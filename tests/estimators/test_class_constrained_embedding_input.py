@@ -110,7 +110,7 @@ def test_all_rows_alike():
     ("parameters", "message"),
     [
         ({"n_components": 0}, "n_components=0 is out of range"),
-        ({"n_components": 60}, r"n_components=60 is out of range.*at most 59 \(there are 60 rows"),
+        ({"n_components": 60}, r"n_components=60 is out of range.*at most 59 \(60 rows"),
         ({"n_neighbors": 0}, "n_neighbors=0 is out of range"),
         ({"n_neighbors": 60}, "n_neighbors=60 is too large for 60 rows; use at most 59"),
         ({"epsilon": 0.0}, "epsilon=0.0 is out of range"),

@@ -20,13 +20,12 @@ from supred.estimators._base import LatentClassifier
 from supred.estimators._embedding_classifier import ClassifierChoice, Decider, classifier_has
 from supred.estimators._partial_labels import encode_partial_labels, tie_weights
 from supred.graph import (
-    GivenDistances,
-    NeighborIndex,
     auto_epsilon,
     either_way,
     extension_weights,
     has_copy,
     heat_weights,
+    index_rows,
 )
 from supred.solvers.class_constrained_embedding import (
     ClassEmbedding,
@@ -196,9 +195,12 @@ class ClassConstrainedEmbedding(LatentClassifier):
         check_consistent_length(X, y)
         self.classes_, codes = encode_partial_labels(y)
         weights, codes = tie_weights(sample_weight, codes, self.classes_)
-        n_components = self._count_components(X.shape[0])
+        n_components = self.n_components or len(self.classes_) - 1
+        n_rows = X.shape[0]
+        check_integer("n_components", n_components, low=1, high=n_rows - 1, why=f"{n_rows} rows")
 
-        graph = self._neighbor_graph(X)
+        given = self.affinity == "precomputed"
+        self._index, graph = index_rows(X, self.n_neighbors, given=given, n_jobs=self.n_jobs)
         self.epsilon_ = auto_epsilon(graph) if self.epsilon == "auto" else float(self.epsilon)
         W = either_way(heat_weights(graph, self.epsilon_))
         self.history_: list[dict[str, Any]] = []
@@ -338,38 +340,11 @@ class ClassConstrainedEmbedding(LatentClassifier):
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter, low=1)
 
-    def _neighbor_graph(self, X: Any) -> sparse.csr_array:
-        """Return the squared distances of each training row to its neighbours."""
-        given = self.affinity == "precomputed"
-        if self.n_neighbors >= X.shape[0] and not (given and sparse.issparse(X)):
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} is too large for {X.shape[0]} rows; "
-                f"use at most {X.shape[0] - 1}."
-            )
-        self._index: Any
-        if given:
-            self._index = GivenDistances(self.n_neighbors)
-            return self._index.among_rows(X)
-        self._index = NeighborIndex.of(X, self.n_neighbors, self.n_jobs)
-        return self._index.among_rows()
-
-    def _count_components(self, n_rows: int) -> int:
-        if self.n_components is None:
-            return len(self.classes_) - 1
-        return check_integer(
-            "n_components",
-            self.n_components,
-            low=1,
-            high=n_rows - 1,
-            why=f"there are {n_rows} rows",
-        )
-
     def _choose_beta(
         self, W: sparse.csr_array, codes: np.ndarray, weights: np.ndarray, n_components: int
     ) -> float:
         if self.beta != "auto":
             return float(self.beta)
-
         search = choose_beta(
             W,
             codes,
