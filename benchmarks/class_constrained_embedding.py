@@ -17,7 +17,8 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import SpectralEmbedding
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 
-from supred import ClassConstrainedEmbedding, make_classes_on_swiss_roll
+from supred import ClassConstrainedEmbedding
+from supred.datasets import make_classes_on_swiss_roll
 from supred.datasets.real import DataNotFoundError, load_mnist
 from supred.graph import GivenDistances, either_way, heat_weights
 

@@ -20,7 +20,6 @@ _PUBLIC = {
     "ClassConstrainedEmbedding": "supred.estimators.class_constrained_embedding",
     "LowDimSVC": "supred.estimators.low_dim_svc",
     "LowDimSVCCV": "supred.estimators.low_dim_svc_cv",
-    "make_classes_on_swiss_roll": "supred.datasets.swiss_roll",
 }
 
 __all__ = ["__version__", *_PUBLIC]

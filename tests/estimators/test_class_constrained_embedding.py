@@ -11,7 +11,8 @@ from sklearn.manifold import SpectralEmbedding
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
-from supred import ClassConstrainedEmbedding, make_classes_on_swiss_roll
+from supred import ClassConstrainedEmbedding
+from supred.datasets import make_classes_on_swiss_roll
 from supred.graph import NeighborIndex, either_way, heat_weights
 
 

@@ -6,7 +6,8 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsTransformer
 
-from supred import ClassConstrainedEmbedding, make_classes_on_swiss_roll
+from supred import ClassConstrainedEmbedding
+from supred.datasets import make_classes_on_swiss_roll
 
 
 def roll(n_rows, n_labelled, seed=0):

@@ -51,7 +51,7 @@ def make_classes_on_swiss_roll(
 
     Examples
     --------
-    >>> from supred.datasets.swiss_roll import make_classes_on_swiss_roll
+    >>> from supred.datasets import make_classes_on_swiss_roll
     >>> X, y = make_classes_on_swiss_roll(100, random_state=0)
     >>> X.shape, sorted(set(y.tolist()))
     ((100, 3), [0, 1])

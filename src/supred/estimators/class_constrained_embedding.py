@@ -127,7 +127,8 @@ class ClassConstrainedEmbedding(LatentClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from supred import ClassConstrainedEmbedding, make_classes_on_swiss_roll
+    >>> from supred import ClassConstrainedEmbedding
+    >>> from supred.datasets import make_classes_on_swiss_roll
     >>> X, y = make_classes_on_swiss_roll(1000, random_state=0)
     >>> y_some = np.where(np.arange(1000) < 200, y, -1)
     >>> model = ClassConstrainedEmbedding(classifier="linear", n_components=2).fit(X, y_some)
