@@ -1,0 +1,351 @@
+"""Max-margin projection: one projection shared by several SVMs.
+
+K binary tasks, each with its own rows, share a projection A (d x D, A A^T = I); task k has a
+linear SVM (w_k, b_k) on A x:
+
+    min over A, w, b   1/2 sum_k ||w_k||^2 + sum_ik u_ik max(0, 1 - y_ik (w_k . A x_i + b_k)).  (1)
+
+Because A A^T = I this is the multi-task SVM whose weight matrix Omega = [A^T w_1 .. A^T w_K]
+(D x K) has rank at most d, with the penalty 1/2 ||Omega||_F^2. For d >= K the optimum is
+K independent SVMs. For d < K the problem is not convex: :func:`follow_factors` goes from the
+singular vectors of the independent SVMs (the SVD start) by L-BFGS on Omega = L R with a
+Huberised hinge. The paper's own algorithm, which need not converge, is :func:`alternate`.
+
+G. Chechik, "Max margin dimensionality reduction", 2008.
+"""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from scipy.optimize import OptimizeResult, minimize
+
+from supred.solvers.task_svms import (
+    Tasks,
+    TaskSVMs,
+    dual_directions,
+    leading_directions,
+    solve_task_svms,
+)
+
+# Widths of the Huberised hinge. The first, wide one passes by poor local minima; the last is
+# near enough to the hinge for the refit to gain next to nothing.
+WIDTHS = (0.5, 0.05, 0.01)
+# L-BFGS corrections kept.
+MEMORY = 20
+# A direction of the start that no task uses gets this fraction of the largest weight: a factor
+# of zero would have no gradient.
+LEAST_WEIGHT = 1e-3
+# Two projections with a smaller sine between them are the same: the alternation is in a cycle.
+SAME = 1e-3
+# The alternation gives up after this many iterations without a better projection.
+PATIENCE = 50
+
+
+@dataclass(frozen=True)
+class Projection:
+    """A shared projection with its SVMs.
+
+    Attributes
+    ----------
+    components : ndarray of shape (n_components, n_dimensions)
+        Orthonormal rows: A. With ``n_components`` above the number of tasks it has only as many
+        rows as there are tasks.
+    svms : TaskSVMs
+        The SVMs on ``rows @ components.T``.
+    start_objective : float
+        The objective (1) of the SVD start.
+    history : list of dict
+        One record per iteration: ``iteration``, ``objective``, ``time`` (seconds since the
+        start) and ``width`` (of the hinge; 0 for the hinge itself).
+    n_iter : int
+    converged : bool
+    reason : str
+        Why the solver stopped.
+    """
+
+    components: np.ndarray
+    svms: TaskSVMs
+    start_objective: float
+    history: list[dict[str, Any]]
+    n_iter: int
+    converged: bool
+    reason: str
+
+
+class _Record:
+    """Collects the history of a run."""
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self.start = perf_counter()
+
+    def add(self, objective: float, width: float = 0.0) -> None:
+        self.entries.append(
+            {
+                "iteration": len(self.entries),
+                "objective": float(objective),
+                "time": perf_counter() - self.start,
+                "width": width,
+            }
+        )
+
+
+def start_from_svd(independent: TaskSVMs, n_components: int) -> np.ndarray:
+    """Return the SVD start: the leading directions of the independent SVMs.
+
+    At their optimum the weights w_k are the v_k of the duals, so V is their weight matrix.
+    """
+    return leading_directions(independent.coef, n_components)
+
+
+def refit(components: np.ndarray, tasks: Tasks, n_jobs: int | None = None) -> TaskSVMs:
+    """Solve the SVMs exactly on the projected rows A x: min over w, b of (1) at fixed A."""
+    return solve_task_svms(tasks.rows @ components.T, tasks, n_jobs=n_jobs)
+
+
+def independent_projection(independent: TaskSVMs, n_components: int) -> Projection:
+    """Return the optimum for n_components >= n_tasks: the span of the independent SVMs."""
+    record = _Record()
+    components = start_from_svd(independent, n_components)
+    svms = TaskSVMs(
+        components @ independent.coef,
+        independent.intercept,
+        independent.dual,
+        independent.objective,
+        independent.gap,
+    )
+    record.add(svms.objective)
+    reason = "n_components is at least the number of tasks: the SVMs are independent"
+    return Projection(components, svms, svms.objective, record.entries, 0, True, reason)
+
+
+def huberised_hinge(slack: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return h(e) and h'(e) of a hinge max(0, e) that is rounded over ``0 < e < width``.
+
+    h(e) = 0 for e <= 0, e^2 / (2 width) up to e = width, and e - width / 2 from there: never
+    above the hinge and at most width / 2 below it.
+    """
+    slope = np.clip(slack / width, 0.0, 1.0)
+    return slope * (slack - 0.5 * width * slope), slope
+
+
+def smoothed_objective(
+    point: np.ndarray, tasks: Tasks, n_components: int, width: float
+) -> tuple[float, np.ndarray]:
+    """Return a smooth majorant of (1) on factors, and its gradient, at `point` = (L, R, b).
+
+    1/2 ||L R||_F^2 + sum_ik u_ik (h(1 - y_ik (x_i L R + b)_k) + width / 2),
+
+    L (D x d), R (d x K). The constant width / 2 puts it above the hinge, and it falls as the
+    width does, so that it never rises from one iteration or one width to the next.
+    """
+    L, R, b = _unpack(point, tasks, n_components)
+    omega = L @ R  # (D, K)
+    slack = 1.0 - tasks.signs * ((tasks.rows @ L) @ R + b)
+    loss, slope = huberised_hinge(slack, width)
+    value = 0.5 * float(np.vdot(omega, omega)) + float(np.vdot(tasks.bounds, loss + 0.5 * width))
+    pull = tasks.bounds * slope * tasks.signs  # (n, K), dual variables times signs
+    residual = omega - tasks.rows.T @ pull
+    return value, np.concatenate(
+        [(residual @ R.T).ravel(), (L.T @ residual).ravel(), -pull.sum(axis=0)]
+    )
+
+
+def _unpack(
+    point: np.ndarray, tasks: Tasks, n_components: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Split a point into L (D x d), R (d x K) and b (K)."""
+    n_dimensions, n_tasks = tasks.rows.shape[1], tasks.n_tasks
+    end_L = n_dimensions * n_components
+    end_R = end_L + n_components * n_tasks
+    return (
+        point[:end_L].reshape(n_dimensions, n_components),
+        point[end_L:end_R].reshape(n_components, n_tasks),
+        point[end_R:],
+    )
+
+
+def balanced_factors(components: np.ndarray, svms: TaskSVMs) -> np.ndarray:
+    """Return the point (L, R, b) with L R = A^T W and L^T L = R R^T, the start of L-BFGS."""
+    left, values, right = linalg.svd(svms.coef, full_matrices=False)
+    roots = np.sqrt(np.maximum(values, max(LEAST_WEIGHT * values[0], np.finfo(float).tiny)))
+    L = components.T @ left * roots
+    R = roots[:, None] * right
+    return np.concatenate([L.ravel(), R.ravel(), svms.intercept])
+
+
+def follow_factors(
+    independent: TaskSVMs,
+    tasks: Tasks,
+    n_components: int,
+    *,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    n_jobs: int | None = None,
+) -> Projection:
+    """SVD start, L-BFGS on the factors, orthonormal A from L, exact SVMs on A x.
+
+    The recorded objective is the smooth majorant while L-BFGS runs and the exact (1) after
+    the refit, which cannot lie above it: it never rises. The SVD start is kept in the rare case
+    that L-BFGS ends above it.
+
+    Parameters
+    ----------
+    independent : TaskSVMs
+        The SVMs on all dimensions.
+    tasks : Tasks
+    n_components : int
+        Below the number of tasks and at most the number of dimensions.
+    max_iter : int, default=1000
+        Iterations of L-BFGS, all widths together.
+    tol : float, default=1e-6
+        A width is done when an iteration lowers the objective by less, relatively.
+    n_jobs : int, optional
+        Threads for the SVMs.
+    """
+    record = _Record()
+    components = start_from_svd(independent, n_components)
+    svms = refit(components, tasks, n_jobs)
+    start_objective = svms.objective
+    point = balanced_factors(components, svms)
+    n_iter, result = 0, None
+    for width in WIDTHS:
+        if n_iter >= max_iter:
+            break
+        arguments = (tasks, n_components, width)
+        record.add(smoothed_objective(point, *arguments)[0], width)
+
+        def keep(intermediate_result: OptimizeResult) -> None:
+            record.add(intermediate_result.fun, width)  # noqa: B023
+
+        result = minimize(
+            smoothed_objective,
+            point,
+            args=arguments,
+            jac=True,
+            method="L-BFGS-B",
+            callback=keep,
+            options={
+                "maxiter": max_iter - n_iter,
+                "maxfun": 3 * (max_iter - n_iter) + 20,
+                "maxcor": MEMORY,
+                "ftol": tol,
+                "gtol": 0.0,
+            },
+        )
+        point = result.x
+        n_iter += result.nit
+    found = orthonormalise(_unpack(point, tasks, n_components)[0])
+    found_svms = refit(found, tasks, n_jobs)
+    if found_svms.objective < svms.objective:
+        components, svms = found, found_svms
+    record.add(svms.objective)
+    converged = result is not None and result.status == 0 and width == WIDTHS[-1]
+    reason = (
+        f"the objective fell by less than tol={tol:g}"
+        if converged
+        else f"max_iter={max_iter} iterations were done"
+        if n_iter >= max_iter
+        else f"L-BFGS stopped: {result.message}"
+    )
+    return Projection(components, svms, start_objective, record.entries, n_iter, converged, reason)
+
+
+def orthonormalise(L: np.ndarray) -> np.ndarray:
+    """Return A (d x D) with orthonormal rows that span the columns of L (D x d)."""
+    return linalg.qr(L, mode="economic")[0].T
+
+
+def alternate(
+    independent: TaskSVMs,
+    tasks: Tasks,
+    n_components: int,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    n_jobs: int | None = None,
+) -> Projection:
+    """Alternate as in the paper: SVMs at fixed A, then A = leading eigenvectors of C_w - C_b.
+
+    Each step is the best answer to the other, which need not converge: it usually ends in a
+    cycle of two. The best iterate is kept.
+    """
+    record = _Record()
+    components = start_from_svd(independent, n_components)
+    best = components, refit(components, tasks, n_jobs)
+    since_best, svms = 0, best[1]
+    record.add(svms.objective)
+    seen: list[np.ndarray] = []
+    converged, reason = False, f"max_iter={max_iter} iterations were done"
+    for _ in range(max_iter):
+        seen = [*seen[-3:], components]
+        components = leading_directions(dual_directions(tasks, svms.dual), n_components)
+        if _distance(components, seen[-1]) <= max(tol, SAME):
+            converged, reason = True, "the projection no longer changes"
+            break
+        periods = [
+            p for p in range(2, len(seen) + 1) if _distance(components, seen[-p]) <= max(tol, SAME)
+        ]
+        if periods:
+            reason = f"the alternation runs in a cycle of {periods[0]}"
+            break
+        svms = refit(components, tasks, n_jobs)
+        record.add(svms.objective)
+        since_best += 1
+        if svms.objective < best[1].objective:
+            best, since_best = (components, svms), 0
+        if since_best >= PATIENCE:
+            reason = f"the last {PATIENCE} iterations found no better projection"
+            break
+    n_iter = len(record.entries) - 1
+    start_objective = record.entries[0]["objective"]
+    return Projection(*best, start_objective, record.entries, n_iter, converged, reason)
+
+
+def _distance(A: np.ndarray, B: np.ndarray) -> float:
+    """Return the largest sine between the row spaces of two projections of the same size."""
+    return float(linalg.norm(B - (B @ A.T) @ A, 2))
+
+
+def solve_max_margin_projection(
+    tasks: Tasks,
+    n_components: int,
+    *,
+    solver: str = "lbfgs",
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    n_jobs: int | None = None,
+) -> tuple[Projection, TaskSVMs]:
+    """Solve the problem (1) and return the projection and the independent SVMs.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    n_components : int
+        Number of rows of A, at least 1.
+    solver : {"lbfgs", "alternating"}
+        :func:`follow_factors` or :func:`alternate`; neither is needed, and neither runs, where
+        `n_components` is at least the number of tasks or of dimensions.
+    max_iter, tol, n_jobs
+        Of the solver.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.solvers.max_margin_projection import solve_max_margin_projection
+    >>> from supred.solvers.task_svms import Tasks
+    >>> rows = np.array([[-1.0, 0.1], [1.0, 0.1], [-1.0, -0.1], [1.0, -0.1]])
+    >>> signs = np.array([[-1, 1], [1, -1], [-1, 1], [1, -1]])
+    >>> projection, _ = solve_max_margin_projection(Tasks(rows, signs, 10.0 * abs(signs)), 1)
+    >>> abs(projection.components).round(2)
+    array([[1., 0.]])
+    """
+    independent = solve_task_svms(tasks.rows, tasks, n_jobs=n_jobs)
+    if n_components >= min(independent.coef.shape):
+        return independent_projection(independent, n_components), independent
+    follow = follow_factors if solver == "lbfgs" else alternate
+    projection = follow(independent, tasks, n_components, max_iter=max_iter, tol=tol, n_jobs=n_jobs)
+    return projection, independent

@@ -1,0 +1,84 @@
+"""Rows in coordinates of the space that they span.
+
+A linear SVM's weights lie in the span of its (centred) rows, so with more features than rows
+nothing is lost by working in that span: the systems to solve then have at most n_rows unknowns.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+# Directions of a sparse matrix whose variance is below this fraction of the largest are noise of
+# the eigenvectors of its Gram matrix.
+GRAM_CUTOFF = 1e-12
+
+
+@dataclass(frozen=True)
+class RowSpace:
+    """Centred rows and how they lie in the space of the features.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows, n_coordinates)
+        Coordinates of the centred rows.
+    mean : ndarray of shape (n_features,)
+        What was subtracted from each row.
+    basis : ndarray of shape (n_features, n_coordinates) or None
+        Orthonormal columns; None where the coordinates are the features themselves.
+    """
+
+    rows: np.ndarray
+    mean: np.ndarray
+    basis: np.ndarray | None
+
+    def to_features(self, directions: np.ndarray) -> np.ndarray:
+        """Turn columns in row space coordinates into columns in feature space."""
+        return directions if self.basis is None else self.basis @ directions
+
+
+def to_row_space(X: Any, weights: np.ndarray) -> RowSpace:
+    """Centre the rows and, with more features than rows, change to the space they span.
+
+    Dense rows go through a thin QR factorisation of their transpose, sparse ones through their
+    Gram matrix so that only ``n_rows ** 2`` numbers and the basis are made dense.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+    weights : ndarray of shape (n_rows,)
+        How often each row counts in the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.solvers.row_space import to_row_space
+    >>> space = to_row_space(np.array([[1.0, 2, 3, 4], [3.0, 2, 1, 0]]), np.ones(2))
+    >>> space.rows.shape, space.mean
+    ((2, 2), array([2., 2., 2., 2.]))
+    """
+    n_rows, n_features = X.shape
+    mean = np.asarray(weights @ X, dtype=float).ravel() / weights.sum()
+    if n_features <= n_rows or not sparse.issparse(X):
+        dense = X.toarray() if sparse.issparse(X) else X
+        centred = np.asarray(dense, dtype=float) - mean
+        if n_features <= n_rows:
+            return RowSpace(centred, mean, None)
+        basis, triangle = linalg.qr(centred.T, mode="economic", overwrite_a=True)
+        return RowSpace(np.ascontiguousarray(triangle.T), mean, basis)
+    return _sparse_row_space(X.astype(float), mean)
+
+
+def _sparse_row_space(X: Any, mean: np.ndarray) -> RowSpace:
+    products = X @ mean
+    gram = (X @ X.T).toarray() - products[:, None] - products + mean @ mean
+    values, vectors = linalg.eigh(gram)
+    kept = values > GRAM_CUTOFF * max(values[-1], np.finfo(float).tiny)
+    if not kept.any():  # all rows are equal: one coordinate, always zero
+        kept[-1] = True
+    vectors, roots = vectors[:, kept], np.sqrt(np.maximum(values[kept], np.finfo(float).tiny))
+    basis = (X.T @ vectors - np.outer(mean, vectors.sum(axis=0))) / roots
+    # One more factorisation makes up for the digits that the Gram matrix lost.
+    basis, triangle = linalg.qr(basis, mode="economic")
+    return RowSpace((vectors * roots) @ triangle.T, mean, basis)
