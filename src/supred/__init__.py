@@ -20,6 +20,8 @@ _PUBLIC = {
     "ClassConstrainedEmbedding": "supred.estimators.class_constrained_embedding",
     "LowDimSVC": "supred.estimators.low_dim_svc",
     "LowDimSVCCV": "supred.estimators.low_dim_svc_cv",
+    "MaxMarginProjection": "supred.estimators.max_margin_projection",
+    "stack_tasks": "supred.estimators._tasks",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -11,6 +11,7 @@ from supred.solvers.max_margin_projection import (
     alternate,
     follow_factors,
     huberised_hinge,
+    order_by_use,
     refit,
     smoothed_objective,
     solve_max_margin_projection,
@@ -124,9 +125,12 @@ def test_lbfgs_beats_the_start_and_the_alternation_and_respects_the_bound(tasks,
     assert found.svms.objective < found.start_objective
     assert found.svms.objective < other.svms.objective
     assert found.svms.objective > bound.value > 0
-    objectives = [entry["objective"] for entry in found.history]
+    objectives = found.history["objective"]
     assert len(objectives) > 20
     assert (np.diff(objectives) <= 1e-9 * np.abs(objectives[:-1])).all()
+    scores = tasks.rows @ found.components.T @ found.svms.coef + found.svms.intercept
+    wrong = (np.sign(scores) != tasks.signs)[tasks.signs != 0]
+    assert found.history["train_error"][-1] == pytest.approx(wrong.mean())
     np.testing.assert_allclose(found.components @ found.components.T, np.eye(d), atol=1e-10)
     assert found.svms.objective == pytest.approx(exact_objective(tasks, found.components), rel=1e-4)
 
@@ -155,7 +159,7 @@ def test_alternation_runs_in_a_cycle_and_keeps_its_best_iterate():
     found = alternate(solve_task_svms(small.rows, small), small, 1)
     assert not found.converged
     assert "cycle" in found.reason
-    objectives = [entry["objective"] for entry in found.history]
+    objectives = found.history["objective"]
     assert found.svms.objective == min(objectives)
     assert (np.diff(objectives) > 0).any()
 
@@ -242,3 +246,12 @@ def test_start_from_svd_spans_the_leading_weights(independent):
     A = start_from_svd(independent, 2)
     left = linalg.svd(independent.coef)[0][:, :2]
     np.testing.assert_allclose(A.T @ A, left @ left.T, atol=1e-10)
+
+
+def test_order_by_use_keeps_the_weights(tasks):
+    found, _ = solve_max_margin_projection(tasks, 3)
+    A, W = order_by_use(found.components, found.svms.coef)
+    np.testing.assert_allclose(A.T @ W, found.components.T @ found.svms.coef, atol=1e-12)
+    np.testing.assert_allclose(A @ A.T, np.eye(3), atol=1e-12)
+    lengths = linalg.norm(W, axis=1)
+    assert (np.diff(lengths) < 0).all()

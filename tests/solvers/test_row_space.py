@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from supred.solvers.row_space import to_row_space
+from supred.solvers.row_space import fill_directions, to_row_space
 
 
 @pytest.mark.parametrize("shape", [(30, 5), (6, 40), (8, 8)])
@@ -25,3 +25,24 @@ def test_equal_sparse_rows_have_one_coordinate_of_zero():
     space = to_row_space(sparse.csr_matrix(np.ones((3, 10))), np.ones(3))
     assert space.rows.shape == (3, 1)
     np.testing.assert_allclose(space.rows, 0, atol=1e-12)
+
+
+def test_filled_directions_are_principal_and_orthonormal():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6)) * np.array([1, 2, 9, 3, 5, 0])  # the last one is constant
+    space = to_row_space(X, np.ones(200))
+    filled = fill_directions(space, np.eye(6)[2:3], np.ones(200), 6)
+    np.testing.assert_allclose(filled @ filled.T, np.eye(6), atol=1e-10)
+    np.testing.assert_allclose(filled[0], np.eye(6)[2], atol=1e-12)
+    # Then the feature of the next variance, 5, and the constant feature last.
+    assert abs(filled[1, 4]) > 0.99
+    assert abs(filled[5, 5]) > 0.99
+
+
+def test_filled_directions_with_more_components_than_rows():
+    rng = np.random.default_rng(0)
+    space = to_row_space(rng.normal(size=(4, 30)), np.ones(4))
+    first = np.eye(space.rows.shape[1])[:1]
+    filled = fill_directions(space, first, np.ones(4), 12)
+    assert filled.shape == (12, 30)
+    np.testing.assert_allclose(filled @ filled.T, np.eye(12), atol=1e-10)

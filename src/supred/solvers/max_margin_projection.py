@@ -16,7 +16,6 @@ G. Chechik, "Max margin dimensionality reduction", 2008.
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -57,9 +56,9 @@ class Projection:
         The SVMs on ``rows @ components.T``.
     start_objective : float
         The objective (1) of the SVD start.
-    history : list of dict
-        One record per iteration: ``iteration``, ``objective``, ``time`` (seconds since the
-        start) and ``width`` (of the hinge; 0 for the hinge itself).
+    history : dict of lists
+        ``objective``, ``train_error``, ``seconds`` since the start and ``width`` of the hinge (0
+        for the hinge itself), one entry per iteration.
     n_iter : int
     converged : bool
     reason : str
@@ -69,28 +68,44 @@ class Projection:
     components: np.ndarray
     svms: TaskSVMs
     start_objective: float
-    history: list[dict[str, Any]]
+    history: dict[str, list[float]]
     n_iter: int
     converged: bool
     reason: str
 
 
 class _Record:
-    """Collects the history of a run."""
+    """Collects the history of a run: one list per column, one entry per iteration."""
 
-    def __init__(self) -> None:
-        self.entries: list[dict[str, Any]] = []
+    def __init__(self, tasks: Tasks) -> None:
+        self.columns: dict[str, list[float]] = {
+            "objective": [],
+            "train_error": [],
+            "seconds": [],
+            "width": [],
+        }
         self.start = perf_counter()
+        self.tasks = tasks
 
-    def add(self, objective: float, width: float = 0.0) -> None:
-        self.entries.append(
-            {
-                "iteration": len(self.entries),
-                "objective": float(objective),
-                "time": perf_counter() - self.start,
-                "width": width,
-            }
-        )
+    def add(self, objective: float, weights: np.ndarray, b: np.ndarray, width: float) -> None:
+        """Record the objective and the error of the weights Omega (D x K) and biases."""
+        scores = self.tasks.rows @ weights + b
+        values = (float(objective), task_error(scores, self.tasks), self.seconds(), width)
+        for column, value in zip(self.columns.values(), values, strict=True):
+            column.append(value)
+
+    def add_exact(self, components: np.ndarray, svms: TaskSVMs) -> None:
+        """Record SVMs on a projection."""
+        self.add(svms.objective, components.T @ svms.coef, svms.intercept, 0.0)
+
+    def seconds(self) -> float:
+        return perf_counter() - self.start
+
+
+def task_error(scores: np.ndarray, tasks: Tasks) -> float:
+    """Return the share of the weight that is on the wrong side, over all tasks."""
+    wrong = np.where(scores > 0, 1, -1) != tasks.signs
+    return float(np.vdot(tasks.bounds, wrong) / tasks.bounds.sum())
 
 
 def start_from_svd(independent: TaskSVMs, n_components: int) -> np.ndarray:
@@ -106,9 +121,9 @@ def refit(components: np.ndarray, tasks: Tasks, n_jobs: int | None = None) -> Ta
     return solve_task_svms(tasks.rows @ components.T, tasks, n_jobs=n_jobs)
 
 
-def independent_projection(independent: TaskSVMs, n_components: int) -> Projection:
+def independent_projection(independent: TaskSVMs, tasks: Tasks, n_components: int) -> Projection:
     """Return the optimum for n_components >= n_tasks: the span of the independent SVMs."""
-    record = _Record()
+    record = _Record(tasks)
     components = start_from_svd(independent, n_components)
     svms = TaskSVMs(
         components @ independent.coef,
@@ -117,9 +132,9 @@ def independent_projection(independent: TaskSVMs, n_components: int) -> Projecti
         independent.objective,
         independent.gap,
     )
-    record.add(svms.objective)
+    record.add_exact(components, svms)
     reason = "n_components is at least the number of tasks: the SVMs are independent"
-    return Projection(components, svms, svms.objective, record.entries, 0, True, reason)
+    return Projection(components, svms, svms.objective, record.columns, 0, True, reason)
 
 
 def huberised_hinge(slack: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
@@ -206,21 +221,22 @@ def follow_factors(
     n_jobs : int, optional
         Threads for the SVMs.
     """
-    record = _Record()
+    record = _Record(tasks)
     components = start_from_svd(independent, n_components)
     svms = refit(components, tasks, n_jobs)
     start_objective = svms.objective
     point = balanced_factors(components, svms)
-    n_iter, result = 0, None
+    n_iter, result = 0, OptimizeResult(status=-1, message="")
     for width in WIDTHS:
         if n_iter >= max_iter:
             break
         arguments = (tasks, n_components, width)
-        record.add(smoothed_objective(point, *arguments)[0], width)
 
         def keep(intermediate_result: OptimizeResult) -> None:
-            record.add(intermediate_result.fun, width)  # noqa: B023
+            L, R, b = _unpack(intermediate_result.x, tasks, n_components)
+            record.add(intermediate_result.fun, L @ R, b, width)  # noqa: B023
 
+        keep(OptimizeResult(x=point, fun=smoothed_objective(point, *arguments)[0]))
         result = minimize(
             smoothed_objective,
             point,
@@ -242,8 +258,8 @@ def follow_factors(
     found_svms = refit(found, tasks, n_jobs)
     if found_svms.objective < svms.objective:
         components, svms = found, found_svms
-    record.add(svms.objective)
-    converged = result is not None and result.status == 0 and width == WIDTHS[-1]
+    record.add_exact(components, svms)
+    converged = result.status == 0 and width == WIDTHS[-1]
     reason = (
         f"the objective fell by less than tol={tol:g}"
         if converged
@@ -251,7 +267,7 @@ def follow_factors(
         if n_iter >= max_iter
         else f"L-BFGS stopped: {result.message}"
     )
-    return Projection(components, svms, start_objective, record.entries, n_iter, converged, reason)
+    return Projection(components, svms, start_objective, record.columns, n_iter, converged, reason)
 
 
 def orthonormalise(L: np.ndarray) -> np.ndarray:
@@ -273,11 +289,11 @@ def alternate(
     Each step is the best answer to the other, which need not converge: it usually ends in a
     cycle of two. The best iterate is kept.
     """
-    record = _Record()
+    record = _Record(tasks)
     components = start_from_svd(independent, n_components)
     best = components, refit(components, tasks, n_jobs)
     since_best, svms = 0, best[1]
-    record.add(svms.objective)
+    record.add_exact(components, svms)
     seen: list[np.ndarray] = []
     converged, reason = False, f"max_iter={max_iter} iterations were done"
     for _ in range(max_iter):
@@ -293,21 +309,30 @@ def alternate(
             reason = f"the alternation runs in a cycle of {periods[0]}"
             break
         svms = refit(components, tasks, n_jobs)
-        record.add(svms.objective)
+        record.add_exact(components, svms)
         since_best += 1
         if svms.objective < best[1].objective:
             best, since_best = (components, svms), 0
         if since_best >= PATIENCE:
             reason = f"the last {PATIENCE} iterations found no better projection"
             break
-    n_iter = len(record.entries) - 1
-    start_objective = record.entries[0]["objective"]
-    return Projection(*best, start_objective, record.entries, n_iter, converged, reason)
+    objectives = record.columns["objective"]
+    n_iter, start_objective = len(objectives) - 1, objectives[0]
+    return Projection(*best, start_objective, record.columns, n_iter, converged, reason)
 
 
 def _distance(A: np.ndarray, B: np.ndarray) -> float:
     """Return the largest sine between the row spaces of two projections of the same size."""
     return float(linalg.norm(B - (B @ A.T) @ A, 2))
+
+
+def order_by_use(components: np.ndarray, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Turn A and W within the space of A so that the first direction matters most to the SVMs.
+
+    The objective (1) fixes the space only; the left singular vectors of W (d x K) fix its axes.
+    """
+    left = linalg.svd(coef)[0]
+    return left.T @ components, left.T @ coef
 
 
 def solve_max_margin_projection(
@@ -345,7 +370,7 @@ def solve_max_margin_projection(
     """
     independent = solve_task_svms(tasks.rows, tasks, n_jobs=n_jobs)
     if n_components >= min(independent.coef.shape):
-        return independent_projection(independent, n_components), independent
+        return independent_projection(independent, tasks, n_components), independent
     follow = follow_factors if solver == "lbfgs" else alternate
     projection = follow(independent, tasks, n_components, max_iter=max_iter, tol=tol, n_jobs=n_jobs)
     return projection, independent

@@ -12,17 +12,19 @@ scales, so their sum is held fixed. The duals are optimal, so the gradient needs
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.svm import SVC
+
+from supred.kernels import GaussianCenters
 
 # Tolerance of LIBSVM: the gradient at an SVM solution is as good as the solution.
 SVM_TOL = 1e-5
 # Sufficient decrease of a step, as a fraction of what the gradient promises.
 ARMIJO = 1e-4
 MAX_HALVINGS = 25
+# Iterations over which F must fall by the tolerance.
+PATIENCE = 5
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,8 @@ class ScalesResult:
     ----------
     scales : ndarray of shape (n_features,)
     svms : KernelSVMs
-    history : list of dict
-        One record per iteration: ``iteration``, ``objective`` and ``time``.
+    history : dict of lists
+        ``objective``, ``train_error`` and ``seconds`` since the start, one entry per iteration.
     converged : bool
     reason : str
         Why the solver stopped.
@@ -60,7 +62,7 @@ class ScalesResult:
 
     scales: np.ndarray
     svms: KernelSVMs
-    history: list[dict[str, Any]]
+    history: dict[str, list[float]]
     converged: bool
     reason: str
 
@@ -71,7 +73,7 @@ def scaled_kernel(X: np.ndarray, centers: np.ndarray, scales: np.ndarray) -> np.
     roots = np.sqrt(scales[used])
     if not used.any():
         return np.ones((len(X), len(centers)))
-    return np.exp(-cdist(X[:, used] * roots, centers[:, used] * roots, "sqeuclidean"))
+    return GaussianCenters.of(centers[:, used] * roots).kernel(X[:, used] * roots, 1.0)
 
 
 def solve_kernel_svms(kernel: np.ndarray, signs: np.ndarray, bounds: np.ndarray) -> KernelSVMs:
@@ -142,7 +144,8 @@ def learn_scales(
         First scales; they set the sum.
     max_iter : int, default=100
     tol : float, default=1e-3
-        Stop when a full projected step promises to lower F by less than this fraction.
+        Stop when no scales promise to lower F by more than this fraction, to first order, or
+        five iterations have not lowered it by that.
 
     Examples
     --------
@@ -159,16 +162,13 @@ def learn_scales(
     kernel = scaled_kernel(X, X, scales)
     svms = solve_kernel_svms(kernel, signs, bounds)
     gradient = scales_gradient(X, kernel, svms.dual_coef)
-    history: list[dict[str, Any]] = []
+    history: dict[str, list[float]] = {"objective": [], "train_error": [], "seconds": []}
 
     def record() -> None:
-        history.append(
-            {
-                "iteration": len(history),
-                "objective": svms.objective,
-                "time": perf_counter() - began,
-            }
-        )
+        wrong = np.where(kernel @ svms.dual_coef + svms.intercept > 0, 1, -1) != signs
+        history["objective"].append(svms.objective)
+        history["train_error"].append(float(np.vdot(bounds, wrong) / bounds.sum()))
+        history["seconds"].append(perf_counter() - began)
 
     record()
     # The first step moves the scales by about their mean.
@@ -198,8 +198,10 @@ def learn_scales(
         length = float(moved @ moved) / curvature if curvature > 0 else 2.0 * length
         scales, svms, gradient = tried, found, new_gradient
         record()
-    else:
-        converged = stationarity(scales, gradient, total) <= tol * svms.objective
+        past = history["objective"][-1 - PATIENCE :]
+        if len(past) > PATIENCE and past[0] - past[-1] <= tol * past[-1]:
+            converged, reason = True, f"{PATIENCE} iterations gained less than tol={tol:g}"
+            break
     return ScalesResult(scales, svms, history, converged, reason)
 
 

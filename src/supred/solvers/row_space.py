@@ -82,3 +82,45 @@ def _sparse_row_space(X: Any, mean: np.ndarray) -> RowSpace:
     # One more factorisation makes up for the digits that the Gram matrix lost.
     basis, triangle = linalg.qr(basis, mode="economic")
     return RowSpace((vectors * roots) @ triangle.T, mean, basis)
+
+
+def fill_directions(
+    space: RowSpace, components: np.ndarray, weights: np.ndarray, n_components: int
+) -> np.ndarray:
+    """Add orthonormal rows to `components`, in feature space, up to `n_components`.
+
+    They are the leading principal directions of what the components leave of the rows, and where
+    that has no variance left (constant features, fewer rows than components) any that are
+    orthogonal to the rest.
+
+    Parameters
+    ----------
+    space : RowSpace
+    components : ndarray of shape (n_given, n_coordinates)
+        Orthonormal rows in the coordinates of the row space.
+    weights : ndarray of shape (n_rows,)
+    n_components : int
+        At most the number of features.
+
+    Returns
+    -------
+    ndarray of shape (n_components, n_features)
+        The given components, in feature space, come first.
+    """
+    n_missing = n_components - len(components)
+    if n_missing > 0:
+        left = space.rows - (space.rows @ components.T) @ components
+        values, vectors = linalg.eigh((left * weights[:, None]).T @ left)
+        varying = values > GRAM_CUTOFF * max(values[-1], np.finfo(float).tiny)
+        extra = vectors[:, varying][:, ::-1][:, :n_missing].T
+        components = np.vstack([components, extra])
+    result = space.to_features(components.T)
+    n_missing = n_components - result.shape[1]
+    if n_missing > 0:
+        # Householder's Q is orthonormal whatever is added; features of little use come first.
+        unused = np.argsort((result**2).sum(axis=1), kind="stable")[:n_missing]
+        units = np.zeros((len(result), n_missing))
+        units[unused, np.arange(n_missing)] = 1.0
+        added = linalg.qr(np.hstack([result, units]), mode="economic")[0][:, -n_missing:]
+        result = np.hstack([result, added])
+    return result.T

@@ -1,0 +1,133 @@
+"""The parts of MaxMarginProjection with kernel="rbf-diagonal"."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.model_selection import StratifiedKFold
+
+from supred.kernels import scale_gamma
+from supred.solvers.decisions import decision_scores
+from supred.solvers.rbf_scales import KernelSVMs, ScalesResult, learn_scales, scaled_kernel
+
+# gamma="cv" tries these multiples of gamma="scale".
+CV_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """The mean of the scales, with the cross-validated accuracy of each one tried."""
+
+    value: float
+    scores: dict[float, float]
+
+
+@dataclass(frozen=True)
+class FittedScales:
+    """Scales of all features and the SVMs on those that are kept."""
+
+    scales: np.ndarray
+    features: np.ndarray
+    svms: KernelSVMs
+    history: dict[str, list[float]]
+    converged: bool
+    reason: str
+
+
+def fit_scales(
+    X: np.ndarray,
+    signs: np.ndarray,
+    bounds: np.ndarray,
+    gamma: float,
+    *,
+    n_features: int,
+    max_iter: int,
+    tol: float,
+) -> FittedScales:
+    """Learn the scales, keep the features with the largest ones and learn theirs again.
+
+    The sum of the scales is gamma times the number of all features, before and after.
+    """
+    total = gamma * X.shape[1]
+    options = {"max_iter": max_iter, "tol": tol}
+    found = learn_scales(X, signs, bounds, np.full(X.shape[1], gamma), **options)
+    if n_features == X.shape[1]:
+        return _fitted(found, np.arange(n_features), X.shape[1], found.history)
+    kept = np.sort(np.argsort(-found.scales, kind="stable")[:n_features])
+    start = np.maximum(found.scales[kept], 1e-3 * gamma)
+    again = learn_scales(X[:, kept], signs, bounds, start * (total / start.sum()), **options)
+    history = {name: found.history[name] + again.history[name] for name in found.history}
+    for i in range(len(found.history["seconds"]), len(history["seconds"])):
+        history["seconds"][i] += found.history["seconds"][-1]
+    return _fitted(again, kept, X.shape[1], history)
+
+
+def _fitted(
+    found: ScalesResult, kept: np.ndarray, n_features: int, history: dict[str, list[float]]
+) -> FittedScales:
+    scales = np.zeros(n_features)
+    scales[kept] = found.scales
+    return FittedScales(scales, kept, found.svms, history, found.converged, found.reason)
+
+
+def gamma_of(model: Any, X: np.ndarray, signs: np.ndarray, bounds: np.ndarray) -> Gamma:
+    """Return gamma as a number, chosen by cross-validation if the model asks for it."""
+    if not isinstance(model.gamma, str):
+        return Gamma(float(model.gamma), {})
+    base = scale_gamma(X, bounds.sum(axis=1))
+    if model.gamma == "scale":
+        return Gamma(base, {})
+    # Rows with the same signs in all tasks (for classes: the rows of a class) stay in proportion.
+    _, groups = np.unique(signs, axis=0, return_inverse=True)
+    groups = groups.ravel()
+    smallest = int(np.bincount(groups).min())
+    if smallest < model.cv:
+        raise ValueError(
+            f"cv={model.cv} folds are more than the {smallest} row(s) of the smallest class; "
+            "use fewer folds or give gamma."
+        )
+    folds = StratifiedKFold(model.cv, shuffle=True, random_state=model.random_state)
+    splits = list(folds.split(X, groups))
+    candidates = [base * factor for factor in CV_FACTORS]
+    accuracies = Parallel(n_jobs=model.n_jobs, prefer="threads")(
+        delayed(_fold_accuracy)(model, X, signs, bounds, gamma, train, test)
+        for gamma in candidates
+        for train, test in splits
+    )
+    means = np.reshape(accuracies, (len(candidates), -1)).mean(axis=1)
+    return Gamma(
+        candidates[int(np.argmax(means))], dict(zip(candidates, means.tolist(), strict=True))
+    )
+
+
+def _fold_accuracy(
+    model: Any,
+    X: np.ndarray,
+    signs: np.ndarray,
+    bounds: np.ndarray,
+    gamma: float,
+    train: np.ndarray,
+    test: np.ndarray,
+) -> float:
+    """Return the accuracy on the `test` rows of scales learned on the `train` rows."""
+    found = fit_scales(
+        X[train],
+        signs[train],
+        bounds[train],
+        gamma,
+        n_features=model._n_components(X.shape[1]),
+        max_iter=model.max_iter,
+        tol=model._tol,
+    )
+    kernel = scaled_kernel(X[test], X[train], found.scales)
+    scores = kernel @ found.svms.dual_coef + found.svms.intercept
+    if model.multitask_ or len(model.classes_) == 2:
+        right = np.where(scores > 0, 1, -1) == signs[test]
+        return float(np.vdot(bounds[test], right) / bounds[test].sum())
+    n_classes = len(model.classes_)
+    scores = decision_scores(scores, n_classes, model.tasks)
+    truth = decision_scores(signs[test], n_classes, model.tasks)
+    right = scores.argmax(axis=1) == truth.argmax(axis=1)
+    weights = bounds[test].sum(axis=1)
+    return float(weights @ right / weights.sum())

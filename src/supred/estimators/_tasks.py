@@ -1,0 +1,141 @@
+"""Several binary tasks on one table of rows: making, checking and weighting them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from supred._validation import check_weights, encode_labels
+
+
+def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:
+    """Stack tasks with their own rows into one table and one matrix of signs.
+
+    Parameters
+    ----------
+    tasks : iterable of (X_k, y_k)
+        `X_k` is {array-like, sparse matrix} of shape (n_rows_k, n_features), `y_k` holds the
+        labels of its rows: two classes, the greater one positive. All tasks have the same
+        features.
+
+    Returns
+    -------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        All rows, task by task; sparse if any task is.
+    Y : ndarray of shape (n_rows, n_tasks)
+        -1 and +1 in the rows of the task, 0 elsewhere.
+
+    Examples
+    --------
+    >>> from supred import stack_tasks
+    >>> X, Y = stack_tasks([([[0.0], [1.0]], ["no", "yes"]), ([[2.0], [3.0]], [7, 4])])
+    >>> X.ravel()
+    array([0., 1., 2., 3.])
+    >>> Y
+    array([[-1,  0],
+           [ 1,  0],
+           [ 0,  1],
+           [ 0, -1]], dtype=int8)
+    """
+    blocks, columns = [], []
+    for k, (X, y) in enumerate(tasks):
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        if blocks and X.shape[1] != blocks[0].shape[1]:
+            raise ValueError(
+                f"tasks: task {k} has {X.shape[1]} features, but task 0 has "
+                f"{blocks[0].shape[1]}; all tasks must have the same features."
+            )
+        classes, codes = encode_labels(y, name=f"y of task {k}")
+        if len(classes) > 2:
+            raise ValueError(
+                f"tasks: task {k} has {len(classes)} classes; each task must have two."
+            )
+        if len(codes) != X.shape[0]:
+            raise ValueError(
+                f"tasks: task {k} has {X.shape[0]} rows, but {len(codes)} labels; "
+                "give one label per row."
+            )
+        blocks.append(X)
+        columns.append(np.where(codes == 1, 1, -1))
+    if not blocks:
+        raise ValueError("tasks is empty; give at least one pair (X_k, y_k).")
+    Y = np.zeros((sum(len(column) for column in columns), len(columns)), dtype=np.int8)
+    start = 0
+    for k, column in enumerate(columns):
+        Y[start : start + len(column), k] = column
+        start += len(column)
+    if any(sparse.issparse(block) for block in blocks):
+        return sparse.vstack(blocks, format="csr"), Y
+    return np.vstack(blocks), Y
+
+
+def is_task_matrix(y: Any) -> bool:
+    """Tell whether `y` is a matrix of several tasks rather than a list of labels."""
+    shape = np.shape(y)
+    return len(shape) == 2 and shape[1] > 1
+
+
+def check_task_matrix(Y: Any, n_rows: int) -> np.ndarray:
+    """Return the signs -1, 0, +1 of a task matrix, or raise a ValueError that names the task.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_rows, n_tasks)
+        -1 and +1; 0 or NaN where a row is not part of the task.
+    n_rows : int
+        Rows of X.
+    """
+    try:
+        signs = np.array(Y, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "Y holds entries that are not numbers; use -1 and +1, and 0 or NaN where a row is "
+            "not part of a task."
+        ) from None
+    if len(signs) != n_rows:
+        raise ValueError(
+            f"Y has {len(signs)} rows, but X has {n_rows}; give one row of Y for each row of X."
+        )
+    signs[np.isnan(signs)] = 0.0
+    strange = np.argwhere(~np.isin(signs, (-1.0, 0.0, 1.0)))
+    if len(strange):
+        row, task = strange[0]
+        raise ValueError(
+            f"Y holds {signs[row, task]:g} in row {row} of task {task}; use -1 and +1, and 0 or "
+            "NaN where a row is not part of a task."
+        )
+    for task, column in enumerate(signs.T):
+        found = np.unique(column[column != 0])
+        if not len(found):
+            raise ValueError(f"Y: task {task} has no rows; drop its column.")
+        if len(found) < 2:
+            hint = " (0 means 'not part of the task')" if found[0] > 0 else ""
+            raise ValueError(
+                f"Y: task {task} has rows of one class only ({found[0]:+g}); a task needs rows "
+                f"with -1 and rows with +1{hint}."
+            )
+    return signs
+
+
+def task_weights(signs: np.ndarray, sample_weight: Any, class_weight: Any) -> np.ndarray:
+    """Return the weight of each row in each task of a task matrix, 0 where it is not part.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n_rows, n_tasks)
+    sample_weight : None, number or array-like of shape (n_rows,)
+    class_weight : None, "balanced" or dict with the keys -1 and 1
+        "balanced" is meant within each task.
+    """
+    weights = check_weights(sample_weight, None, np.zeros(len(signs), dtype=int), np.zeros(1))
+    result = np.zeros(signs.shape)
+    for task in range(signs.shape[1]):
+        own = np.flatnonzero(signs[:, task])
+        codes = (signs[own, task] > 0).astype(int)
+        name = f"sample_weight of task {task}"
+        result[own, task] = check_weights(
+            weights[own], class_weight, codes, np.array([-1, 1]), name=name
+        )
+    return result
