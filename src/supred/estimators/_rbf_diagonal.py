@@ -1,11 +1,12 @@
 """The parts of MaxMarginProjection with kernel="rbf-diagonal"."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import check_cv
 
 from supred.kernels import scale_gamma
 from supred.solvers.decisions import decision_scores
@@ -13,14 +14,6 @@ from supred.solvers.rbf_scales import KernelSVMs, ScalesResult, learn_scales, sc
 
 # gamma="cv" tries these multiples of gamma="scale".
 CV_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-
-
-@dataclass(frozen=True)
-class Gamma:
-    """The mean of the scales, with the cross-validated accuracy of each one tried."""
-
-    value: float
-    scores: dict[float, float]
 
 
 @dataclass(frozen=True)
@@ -50,13 +43,13 @@ def fit_scales(
     The sum of the scales is gamma times the number of all features, before and after.
     """
     total = gamma * X.shape[1]
-    options = {"max_iter": max_iter, "tol": tol}
-    found = learn_scales(X, signs, bounds, np.full(X.shape[1], gamma), **options)
+    learn = partial(learn_scales, signs=signs, bounds=bounds, max_iter=max_iter, tol=tol)
+    found = learn(X, start=np.full(X.shape[1], gamma))
     if n_features == X.shape[1]:
         return _fitted(found, np.arange(n_features), X.shape[1], found.history)
     kept = np.sort(np.argsort(-found.scales, kind="stable")[:n_features])
     start = np.maximum(found.scales[kept], 1e-3 * gamma)
-    again = learn_scales(X[:, kept], signs, bounds, start * (total / start.sum()), **options)
+    again = learn(X[:, kept], start=start * (total / start.sum()))
     history = {name: found.history[name] + again.history[name] for name in found.history}
     for i in range(len(found.history["seconds"]), len(history["seconds"])):
         history["seconds"][i] += found.history["seconds"][-1]
@@ -71,41 +64,41 @@ def _fitted(
     return FittedScales(scales, kept, found.svms, history, found.converged, found.reason)
 
 
-def gamma_of(model: Any, X: np.ndarray, signs: np.ndarray, bounds: np.ndarray) -> Gamma:
-    """Return gamma as a number, chosen by cross-validation if the model asks for it."""
-    if not isinstance(model.gamma, str):
-        return Gamma(float(model.gamma), {})
-    base = scale_gamma(X, bounds.sum(axis=1))
-    if model.gamma == "scale":
-        return Gamma(base, {})
+def gamma_of(gamma: Any, X: np.ndarray, row_weights: np.ndarray) -> float:
+    """Return gamma as a number."""
+    return scale_gamma(X, row_weights) if isinstance(gamma, str) else float(gamma)
+
+
+def choose_gamma(
+    model: Any, X: np.ndarray, signs: np.ndarray, weights: np.ndarray
+) -> tuple[float, dict[float, float]]:
+    """Return the gamma of the best cross-validated accuracy, and the accuracy of each tried."""
+    base = scale_gamma(X, weights.sum(axis=1))
     # Rows with the same signs in all tasks (for classes: the rows of a class) stay in proportion.
-    _, groups = np.unique(signs, axis=0, return_inverse=True)
-    groups = groups.ravel()
+    groups = np.unique(signs, axis=0, return_inverse=True)[1].ravel()
     smallest = int(np.bincount(groups).min())
-    if smallest < model.cv:
+    if isinstance(model.cv, int) and smallest < model.cv:
         raise ValueError(
             f"cv={model.cv} folds are more than the {smallest} row(s) of the smallest class; "
             "use fewer folds or give gamma."
         )
-    folds = StratifiedKFold(model.cv, shuffle=True, random_state=model.random_state)
-    splits = list(folds.split(X, groups))
+    splits = list(check_cv(model.cv, groups, classifier=True).split(X, groups))
     candidates = [base * factor for factor in CV_FACTORS]
     accuracies = Parallel(n_jobs=model.n_jobs, prefer="threads")(
-        delayed(_fold_accuracy)(model, X, signs, bounds, gamma, train, test)
+        delayed(_fold_accuracy)(model, X, signs, weights, gamma, train, test)
         for gamma in candidates
         for train, test in splits
     )
     means = np.reshape(accuracies, (len(candidates), -1)).mean(axis=1)
-    return Gamma(
-        candidates[int(np.argmax(means))], dict(zip(candidates, means.tolist(), strict=True))
-    )
+    scores = dict(zip(candidates, means.tolist(), strict=True))
+    return candidates[int(np.argmax(means))], scores
 
 
 def _fold_accuracy(
     model: Any,
     X: np.ndarray,
     signs: np.ndarray,
-    bounds: np.ndarray,
+    weights: np.ndarray,
     gamma: float,
     train: np.ndarray,
     test: np.ndarray,
@@ -114,7 +107,7 @@ def _fold_accuracy(
     found = fit_scales(
         X[train],
         signs[train],
-        bounds[train],
+        model.C * weights[train],
         gamma,
         n_features=model._n_components(X.shape[1]),
         max_iter=model.max_iter,
@@ -124,10 +117,10 @@ def _fold_accuracy(
     scores = kernel @ found.svms.dual_coef + found.svms.intercept
     if model.multitask_ or len(model.classes_) == 2:
         right = np.where(scores > 0, 1, -1) == signs[test]
-        return float(np.vdot(bounds[test], right) / bounds[test].sum())
+        return float(np.vdot(weights[test], right) / weights[test].sum())
     n_classes = len(model.classes_)
     scores = decision_scores(scores, n_classes, model.tasks)
     truth = decision_scores(signs[test], n_classes, model.tasks)
     right = scores.argmax(axis=1) == truth.argmax(axis=1)
-    weights = bounds[test].sum(axis=1)
-    return float(weights @ right / weights.sum())
+    row_weights = weights[test].sum(axis=1)
+    return float(row_weights @ right / row_weights.sum())

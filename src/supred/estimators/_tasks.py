@@ -39,7 +39,8 @@ def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:
            [ 0,  1],
            [ 0, -1]], dtype=int8)
     """
-    blocks, columns = [], []
+    blocks: list[Any] = []
+    columns: list[np.ndarray] = []
     for k, (X, y) in enumerate(tasks):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
         if blocks and X.shape[1] != blocks[0].shape[1]:
@@ -73,7 +74,10 @@ def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:
 
 def is_task_matrix(y: Any) -> bool:
     """Tell whether `y` is a matrix of several tasks rather than a list of labels."""
-    shape = np.shape(y)
+    try:
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    except ValueError:  # a ragged list; the checks of labels say what is wrong with it
+        return False
     return len(shape) == 2 and shape[1] > 1
 
 
@@ -139,3 +143,39 @@ def task_weights(signs: np.ndarray, sample_weight: Any, class_weight: Any) -> np
             weights[own], class_weight, codes, np.array([-1, 1]), name=name
         )
     return result
+
+
+def merge_equal_rows(
+    X: Any, signs: np.ndarray, weights: np.ndarray
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Drop rows without weight, and make one row of equal rows, in an order of their own.
+
+    The solvers follow rounding errors into different local optima; after this, weights and
+    copies, and any order of the rows, are the same problem to the last digit. Sparse rows with
+    more features than rows stay as they are.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+    signs, weights : ndarrays of shape (n_rows, n_tasks)
+
+    Returns
+    -------
+    X, signs, weights
+        `X` in double precision, dense unless it was sparse with more features than rows.
+    """
+    used = weights.sum(axis=1) > 0
+    if not used.all():
+        X, signs, weights = X[used], signs[used], weights[used]
+    n_rows, n_features = X.shape
+    if sparse.issparse(X):
+        if n_features > n_rows:
+            return X.astype(float), signs, weights
+        X = X.toarray()
+    # Adding zero turns -0.0 into 0.0.
+    both, inverse = np.unique(
+        np.hstack([np.asarray(X, dtype=float), signs]) + 0.0, axis=0, return_inverse=True
+    )
+    merged = np.zeros((len(both), weights.shape[1]))
+    np.add.at(merged, inverse.ravel(), weights)
+    return np.ascontiguousarray(both[:, :n_features]), both[:, n_features:], merged

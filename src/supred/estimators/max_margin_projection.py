@@ -14,12 +14,16 @@ from supred._validation import (
     check_integer,
     check_real,
     check_weights,
-    encode_labels,
 )
 from supred.blocks import Rows
 from supred.estimators import _rbf_diagonal
 from supred.estimators._base import LatentClassifier
-from supred.estimators._tasks import check_task_matrix, is_task_matrix, task_weights
+from supred.estimators._tasks import (
+    check_task_matrix,
+    is_task_matrix,
+    merge_equal_rows,
+    task_weights,
+)
 from supred.kernels import GaussianCenters
 from supred.solvers.decisions import decision_scores, task_signs
 from supred.solvers.max_margin_bound import lower_bound
@@ -64,8 +68,8 @@ class MaxMarginProjection(LatentClassifier):
         Mean of the scales s_j (``kernel="rbf-diagonal"``); their sum is held fixed. "scale" is one
         over the sum of the features' variances, "cv" chooses among multiples of it by
         cross-validation.
-    cv : int, default=3
-        Folds of ``gamma="cv"``.
+    cv : int, splitter or iterable of splits, default=3
+        Folds of ``gamma="cv"``, as in scikit-learn; a number makes stratified folds.
     class_weight : dict or "balanced", optional
         Weights of the classes, which multiply the sample weights; of -1 and 1, in each task, if
         `fit` gets a matrix Y.
@@ -74,8 +78,6 @@ class MaxMarginProjection(LatentClassifier):
     tol : float, optional
         Relative change of the objective at which the solver stops: 1e-6 by default, 1e-3 with
         ``kernel="rbf-diagonal"``.
-    random_state : int, RandomState or None, default=None
-        For the folds of ``gamma="cv"``; nothing else is random.
     n_jobs : int, optional
         Threads that train SVMs; the result does not depend on it.
 
@@ -129,6 +131,7 @@ class MaxMarginProjection(LatentClassifier):
 
     Notes
     -----
+    Nothing is random: the order of the rows does not matter, and a weight is the same as copies.
     The problem is not convex for fewer components than tasks. Features far above the number of
     rows are no problem: the work is done in the space that the rows span.
 
@@ -164,11 +167,10 @@ class MaxMarginProjection(LatentClassifier):
         solver: str = "lbfgs",
         kernel: str = "linear",
         gamma: Any = "scale",
-        cv: int = 3,
+        cv: Any = 3,
         class_weight: Any = None,
         max_iter: int = 1000,
         tol: float | None = None,
-        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -181,7 +183,6 @@ class MaxMarginProjection(LatentClassifier):
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MaxMarginProjection":
@@ -206,8 +207,7 @@ class MaxMarginProjection(LatentClassifier):
             signs = check_task_matrix(y, X.shape[0])
             self.classes_ = np.array([-1, 1])
         else:
-            X, y = validate_data(self, X, y, **self._input_options)
-            self.classes_, codes = encode_labels(y)
+            X, self.classes_, codes = self._validate_rows_and_labels(X, y)
         self._check_parameters(X.shape[1])
         if self.multitask_:
             weights = task_weights(signs, sample_weight, self.class_weight)
@@ -216,11 +216,8 @@ class MaxMarginProjection(LatentClassifier):
             weights = check_weights(sample_weight, self.class_weight, codes, self.classes_)
             weights = weights[:, None] * np.abs(signs)
         self.n_tasks_ = signs.shape[1]
-        used = weights.sum(axis=1) > 0
-        if not used.all():
-            X, signs, weights = X[used], signs[used], weights[used]
         fit = self._fit_linear if self.kernel == "linear" else self._fit_rbf
-        converged = fit(X, signs, self.C * weights)
+        converged = fit(X, signs, weights)
         if not converged:
             warnings.warn(
                 f"MaxMarginProjection did not converge: {self.stopping_reason_}. "
@@ -251,7 +248,8 @@ class MaxMarginProjection(LatentClassifier):
             check_choice("gamma", self.gamma, ("scale", "cv"))
         else:
             check_real("gamma", self.gamma, low=0, low_inclusive=False, high_inclusive=False)
-        check_integer("cv", self.cv, low=2)
+        if isinstance(self.cv, int):
+            check_integer("cv", self.cv, low=2)
         check_integer("max_iter", self.max_iter, low=1)
         if self.tol is not None:
             check_real("tol", self.tol, low=0, low_inclusive=False)
@@ -264,12 +262,13 @@ class MaxMarginProjection(LatentClassifier):
         n_groups = self.n_tasks_ if self.multitask_ else len(self.classes_)
         return max(1, min(n_groups - 1, n_features))
 
-    def _fit_linear(self, X: Any, signs: np.ndarray, bounds: np.ndarray) -> bool:
+    def _fit_linear(self, X: Any, signs: np.ndarray, weights: np.ndarray) -> bool:
         """Fit the projection, keep the result, and tell whether the solver converged."""
         n_components = self._n_components(X.shape[1])
-        row_weights = bounds.sum(axis=1)
+        X, signs, weights = merge_equal_rows(X, signs, weights)
+        row_weights = weights.sum(axis=1)
         space = to_row_space(X, row_weights)
-        tasks = Tasks(space.rows, signs, bounds)
+        tasks = Tasks(space.rows, signs, self.C * weights)
         found, independent = solve_max_margin_projection(
             tasks,
             n_components,
@@ -293,18 +292,21 @@ class MaxMarginProjection(LatentClassifier):
         self._keep_record(found.history, found.n_iter, found.reason, n_components)
         return found.converged
 
-    def _fit_rbf(self, X: Any, signs: np.ndarray, bounds: np.ndarray) -> bool:
+    def _fit_rbf(self, X: Any, signs: np.ndarray, weights: np.ndarray) -> bool:
         """Fit the scales, keep the result, and tell whether the solver converged."""
-        rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
-        gamma = _rbf_diagonal.gamma_of(self, rows, signs, bounds)
-        self.gamma_ = gamma.value
-        if gamma.scores:
-            self.gamma_scores_ = gamma.scores
+        X = X.toarray() if sparse.issparse(X) else X
+        chosen = None
+        if self.gamma == "cv":
+            chosen, self.gamma_scores_ = _rbf_diagonal.choose_gamma(self, X, signs, weights)
+        rows, signs, weights = merge_equal_rows(X, signs, weights)
+        self.gamma_ = _rbf_diagonal.gamma_of(
+            self.gamma if chosen is None else chosen, rows, weights.sum(axis=1)
+        )
         found = _rbf_diagonal.fit_scales(
             rows,
             signs,
-            bounds,
-            gamma.value,
+            self.C * weights,
+            self.gamma_,
             n_features=self._n_components(X.shape[1]),
             max_iter=self.max_iter,
             tol=self._tol,
@@ -318,7 +320,7 @@ class MaxMarginProjection(LatentClassifier):
         self.intercept_ = found.svms.intercept
         self.objective_ = found.svms.objective
         self.start_objective_ = found.history["objective"][0]
-        n_iter = len(found.history["objective"]) - 1
+        n_iter = max(1, len(found.history["objective"]) - 1)
         self._keep_record(found.history, n_iter, found.reason, len(found.features))
         return found.converged
 

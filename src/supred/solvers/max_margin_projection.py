@@ -134,7 +134,7 @@ def independent_projection(independent: TaskSVMs, tasks: Tasks, n_components: in
     )
     record.add_exact(components, svms)
     reason = "n_components is at least the number of tasks: the SVMs are independent"
-    return Projection(components, svms, svms.objective, record.columns, 0, True, reason)
+    return Projection(components, svms, svms.objective, record.columns, 1, True, reason)
 
 
 def huberised_hinge(slack: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
@@ -317,7 +317,7 @@ def alternate(
             reason = f"the last {PATIENCE} iterations found no better projection"
             break
     objectives = record.columns["objective"]
-    n_iter, start_objective = len(objectives) - 1, objectives[0]
+    n_iter, start_objective = len(objectives), objectives[0]
     return Projection(*best, start_objective, record.columns, n_iter, converged, reason)
 
 

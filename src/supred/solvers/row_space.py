@@ -59,15 +59,15 @@ def to_row_space(X: Any, weights: np.ndarray) -> RowSpace:
     ((2, 2), array([2., 2., 2., 2.]))
     """
     n_rows, n_features = X.shape
-    mean = np.asarray(weights @ X, dtype=float).ravel() / weights.sum()
     if n_features <= n_rows or not sparse.issparse(X):
-        dense = X.toarray() if sparse.issparse(X) else X
-        centred = np.asarray(dense, dtype=float) - mean
+        dense = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
+        mean = weights @ dense / weights.sum()
+        centred = dense - mean
         if n_features <= n_rows:
             return RowSpace(centred, mean, None)
         basis, triangle = linalg.qr(centred.T, mode="economic", overwrite_a=True)
         return RowSpace(np.ascontiguousarray(triangle.T), mean, basis)
-    return _sparse_row_space(X.astype(float), mean)
+    return _sparse_row_space(X.astype(float), np.asarray(weights @ X).ravel() / weights.sum())
 
 
 def _sparse_row_space(X: Any, mean: np.ndarray) -> RowSpace:
