@@ -6,7 +6,7 @@ from scipy import linalg
 from scipy.optimize import check_grad
 from sklearn.svm import SVC
 
-from supred.solvers.max_margin_bound import bound_of, lower_bound, relaxed_spectrum
+from supred.solvers.max_margin_bound import RelaxedRoot, bound_of, lower_bound, relaxed_spectrum
 from supred.solvers.max_margin_projection import (
     alternate,
     follow_factors,
@@ -255,3 +255,12 @@ def test_order_by_use_keeps_the_weights(tasks):
     np.testing.assert_allclose(A @ A.T, np.eye(3), atol=1e-12)
     lengths = linalg.norm(W, axis=1)
     assert (np.diff(lengths) < 0).all()
+
+
+def test_relaxed_root_squares_to_a_relaxed_projection(independent):
+    root = RelaxedRoot.best_for(independent.coef, 2, spread=0.1)
+    P = root.times(root.times(np.eye(20)))
+    values = linalg.eigvalsh(P)
+    assert values.min() == pytest.approx(0.1 * 2 / 20)
+    assert values.max() <= 1
+    assert np.trace(P) == pytest.approx(2)

@@ -72,6 +72,39 @@ def relaxed_spectrum(values: np.ndarray, n_components: int) -> np.ndarray:
     return np.minimum(1.0, values / tau)
 
 
+@dataclass(frozen=True)
+class RelaxedRoot:
+    """The square root of a relaxed projection P: `floor` times I, plus what `directions` add.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (n_dimensions, n_directions)
+        Orthonormal columns U.
+    excess : ndarray of shape (n_directions,)
+    floor : float
+        P^1/2 = U diag(excess) U^T + floor I.
+    """
+
+    directions: np.ndarray
+    excess: np.ndarray
+    floor: float
+
+    @classmethod
+    def best_for(cls, omega: np.ndarray, n_components: int, spread: float) -> "RelaxedRoot":
+        """Return the root of (1 - spread) P_best + spread d / D I.
+
+        P_best minimises tr(Omega^T P^-1 Omega) for the weights `omega` (D x K).
+        """
+        directions, values, _ = linalg.svd(omega, full_matrices=False)
+        floor = spread * n_components / len(omega)
+        spectrum = (1.0 - spread) * relaxed_spectrum(values, n_components) + floor
+        return cls(directions, np.sqrt(spectrum) - np.sqrt(floor), float(np.sqrt(floor)))
+
+    def times(self, rows: np.ndarray) -> np.ndarray:
+        """Return ``rows @ P^1/2``."""
+        return self.floor * rows + ((rows @ self.directions) * self.excess) @ self.directions.T
+
+
 def lower_bound(
     independent: TaskSVMs, tasks: Tasks, n_components: int, *, n_jobs: int | None = None
 ) -> LowerBound:
@@ -97,28 +130,15 @@ def lower_bound(
         return LowerBound(value, factor * dual, history)
     omega = independent.coef
     for spread in SPREADS:
-        root = relaxed_root(omega, n_components, spread)
-        svms = solve_task_svms(tasks.rows @ root, tasks, n_jobs=n_jobs)
-        omega = root @ svms.coef
+        root = RelaxedRoot.best_for(omega, n_components, spread)
+        svms = solve_task_svms(root.times(tasks.rows), tasks, n_jobs=n_jobs)
+        omega = root.times(svms.coef.T).T
         toward, V_toward = svms.dual - dual, dual_directions(tasks, svms.dual) - V
         share = _best_share(float(dual.sum()), V, float(toward.sum()), V_toward, n_components)
         dual, V = dual + share * toward, V + share * V_toward
         value, factor = bound_of(dual.sum(), V, n_components)
         history.append(max(value, history[-1]))
     return LowerBound(history[-1], factor * dual, history)
-
-
-def relaxed_root(omega: np.ndarray, n_components: int, spread: float) -> np.ndarray:
-    """Return H with H H^T = P, the relaxed projection that is best for the weights `omega`.
-
-    P = (1 - spread) P_best + spread d / D I.
-    """
-    n_dimensions = len(omega)
-    directions, values, _ = linalg.svd(omega, full_matrices=True)
-    spectrum = np.zeros(n_dimensions)
-    spectrum[: len(values)] = relaxed_spectrum(values, n_components)
-    spectrum = (1.0 - spread) * spectrum + spread * n_components / n_dimensions
-    return directions * np.sqrt(spectrum)
 
 
 def _best_share(

@@ -87,16 +87,18 @@ class _Record:
         self.start = perf_counter()
         self.tasks = tasks
 
-    def add(self, objective: float, weights: np.ndarray, b: np.ndarray, width: float) -> None:
-        """Record the objective and the error of the weights Omega (D x K) and biases."""
-        scores = self.tasks.rows @ weights + b
+    def add(
+        self, objective: float, L: np.ndarray, R: np.ndarray, b: np.ndarray, width: float
+    ) -> None:
+        """Record the objective and the error of the weights Omega = L R and biases."""
+        scores = (self.tasks.rows @ L) @ R + b
         values = (float(objective), task_error(scores, self.tasks), self.seconds(), width)
         for column, value in zip(self.columns.values(), values, strict=True):
             column.append(value)
 
     def add_exact(self, components: np.ndarray, svms: TaskSVMs) -> None:
         """Record SVMs on a projection."""
-        self.add(svms.objective, components.T @ svms.coef, svms.intercept, 0.0)
+        self.add(svms.objective, components.T, svms.coef, svms.intercept, 0.0)
 
     def seconds(self) -> float:
         return perf_counter() - self.start
@@ -158,15 +160,14 @@ def smoothed_objective(
     width does, so that it never rises from one iteration or one width to the next.
     """
     L, R, b = _unpack(point, tasks, n_components)
-    omega = L @ R  # (D, K)
-    slack = 1.0 - tasks.signs * ((tasks.rows @ L) @ R + b)
-    loss, slope = huberised_hinge(slack, width)
-    value = 0.5 * float(np.vdot(omega, omega)) + float(np.vdot(tasks.bounds, loss + 0.5 * width))
+    projected = tasks.rows @ L  # (n, d)
+    loss, slope = huberised_hinge(1.0 - tasks.signs * (projected @ R + b), width)
+    overlap = L.T @ L  # (d, d): ||L R||^2 = tr R^T (L^T L) R
+    value = 0.5 * float(np.vdot(R, overlap @ R)) + float(np.vdot(tasks.bounds, loss + 0.5 * width))
     pull = tasks.bounds * slope * tasks.signs  # (n, K), dual variables times signs
-    residual = omega - tasks.rows.T @ pull
-    return value, np.concatenate(
-        [(residual @ R.T).ravel(), (L.T @ residual).ravel(), -pull.sum(axis=0)]
-    )
+    gradient_L = L @ (R @ R.T) - tasks.rows.T @ (pull @ R.T)
+    gradient_R = overlap @ R - projected.T @ pull
+    return value, np.concatenate([gradient_L.ravel(), gradient_R.ravel(), -pull.sum(axis=0)])
 
 
 def _unpack(
@@ -234,7 +235,7 @@ def follow_factors(
 
         def keep(intermediate_result: OptimizeResult) -> None:
             L, R, b = _unpack(intermediate_result.x, tasks, n_components)
-            record.add(intermediate_result.fun, L @ R, b, width)  # noqa: B023
+            record.add(intermediate_result.fun, L, R, b, width)  # noqa: B023
 
         keep(OptimizeResult(x=point, fun=smoothed_objective(point, *arguments)[0]))
         result = minimize(
