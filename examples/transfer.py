@@ -12,11 +12,11 @@ on as many principal components of the same rows, and on random directions.
 
     python examples/transfer.py [--draws N]
 
-The outcome, measured: a projection learned with other digits does not help. All pixels are
-better with any number of rows, and principal components, which need no labels, are as good
-as the projection. Where the digits occur in other pairs the projection helps a lot with few
-rows: the directions that tell 8 and 9 from the other digits were learned from many rows. Look
-at your own tasks in this way before you rely on transfer.
+The outcome, over 20 draws: a projection learned with other digits does not help. All pixels are
+better by 5 to 8 points, and principal components, which need no labels, are as good as the
+projection. Where the digits occur in other pairs, the projection is ahead of all pixels by 1
+to 3 points with 1 to 10 rows a class and behind by 2 points with 30, and well ahead of
+principal components throughout. Look at your own tasks in this way before you rely on transfer.
 """
 
 import argparse

@@ -31,6 +31,8 @@ from supred.solvers.max_margin_projection import order_by_use, solve_max_margin_
 from supred.solvers.row_space import fill_directions, to_row_space
 from supred.solvers.task_svms import Tasks
 
+# SVMs whose duality gap is a larger fraction of the objective have not converged.
+LARGEST_GAP = 1e-3
 DEFAULT_TOL = {"linear": 1e-6, "rbf-diagonal": 1e-3}
 
 
@@ -289,8 +291,10 @@ class MaxMarginProjection(LatentClassifier):
         self.start_objective_ = found.start_objective
         self.lower_bound_ = bound.value
         self.gap_ = self.objective_ - self.lower_bound_
-        self._keep_record(found.history, found.n_iter, found.reason, n_components)
-        return found.converged
+        solved = found.svms.gap <= LARGEST_GAP * max(found.svms.objective, np.finfo(float).tiny)
+        reason = found.reason if solved else "the SVMs were not solved to their tolerance"
+        self._keep_record(found.history, found.n_iter, reason, n_components)
+        return found.converged and solved
 
     def _fit_rbf(self, X: Any, signs: np.ndarray, weights: np.ndarray) -> bool:
         """Fit the scales, keep the result, and tell whether the solver converged."""

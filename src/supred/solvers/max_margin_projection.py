@@ -330,9 +330,10 @@ def _distance(A: np.ndarray, B: np.ndarray) -> float:
 def order_by_use(components: np.ndarray, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Turn A and W within the space of A so that the first direction matters most to the SVMs.
 
-    The objective (1) fixes the space only; the left singular vectors of W (d x K) fix its axes.
+    The objective (1) fixes the space only; the left singular vectors of W (d x K, d <= K) fix
+    its axes.
     """
-    left = linalg.svd(coef)[0]
+    left = linalg.svd(coef, full_matrices=False)[0]
     return left.T @ components, left.T @ coef
 
 
