@@ -21,6 +21,10 @@ from supred.solvers.task_svms import Tasks, TaskSVMs, dual_directions, solve_tas
 # Part of P that is spread over all directions, one step each: it keeps the duals from running
 # into directions that P leaves out.
 SPREADS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+# Any feasible duals prove a bound, so that the SVMs of a step need not be exact.
+STEP_TOL = 1e-3
+# Two steps in a row that raise the bound by a smaller fraction are the last ones.
+LEAST_GAIN = 1e-3
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def bound_of(total: float, V: np.ndarray, n_components: int) -> tuple[float, flo
     n_components : int
     """
     values = linalg.svdvals(V)
-    squares = float((values[:n_components] ** 2).sum())
+    total, squares = float(total), float((values[:n_components] ** 2).sum())
     factor = 1.0 if squares <= total else total / squares
     return factor * total - 0.5 * factor**2 * squares, factor
 
@@ -131,13 +135,15 @@ def lower_bound(
     omega = independent.coef
     for spread in SPREADS:
         root = RelaxedRoot.best_for(omega, n_components, spread)
-        svms = solve_task_svms(root.times(tasks.rows), tasks, n_jobs=n_jobs)
+        svms = solve_task_svms(root.times(tasks.rows), tasks, tol=STEP_TOL, n_jobs=n_jobs)
         omega = root.times(svms.coef.T).T
         toward, V_toward = svms.dual - dual, dual_directions(tasks, svms.dual) - V
         share = _best_share(float(dual.sum()), V, float(toward.sum()), V_toward, n_components)
         dual, V = dual + share * toward, V + share * V_toward
         value, factor = bound_of(dual.sum(), V, n_components)
         history.append(max(value, history[-1]))
+        if len(history) > 3 and history[-1] - history[-3] <= LEAST_GAIN * history[-1]:
+            break
     return LowerBound(history[-1], factor * dual, history)
 
 
