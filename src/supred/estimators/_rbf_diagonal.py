@@ -8,6 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import check_cv
 
+from supred.estimators._max_margin_parts import n_components_of, tol_of
 from supred.kernels import scale_gamma
 from supred.solvers.decisions import decision_scores
 from supred.solvers.rbf_scales import KernelSVMs, ScalesResult, learn_scales, scaled_kernel
@@ -109,9 +110,9 @@ def _fold_accuracy(
         signs[train],
         model.C * weights[train],
         gamma,
-        n_features=model._n_components(X.shape[1]),
+        n_features=n_components_of(model, X.shape[1]),
         max_iter=model.max_iter,
-        tol=model._tol,
+        tol=tol_of(model),
     )
     kernel = scaled_kernel(X[test], X[train], found.scales)
     scores = kernel @ found.svms.dual_coef + found.svms.intercept

@@ -145,6 +145,22 @@ def task_weights(signs: np.ndarray, sample_weight: Any, class_weight: Any) -> np
     return result
 
 
+def task_accuracy(signs: np.ndarray, predicted: np.ndarray, sample_weight: Any) -> float:
+    """Return the mean over the tasks of the accuracy on their own rows.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n_rows, n_tasks)
+        0 where a row is not part of the task.
+    predicted : ndarray of shape (n_rows, n_tasks)
+    sample_weight : None or array-like of shape (n_rows,)
+    """
+    weights = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight)
+    shares = weights[:, None] * np.abs(signs)
+    right = (shares * (predicted == signs)).sum(axis=0)
+    return float(np.mean(right / shares.sum(axis=0)))
+
+
 def merge_equal_rows(
     X: Any, signs: np.ndarray, weights: np.ndarray
 ) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -6,22 +6,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from supred._validation import (
-    check_choice,
-    check_integer,
-    check_real,
-    check_weights,
-)
+from supred._validation import check_weights
 from supred.blocks import Rows
+from supred.estimators import _max_margin_parts as parts
 from supred.estimators import _rbf_diagonal
 from supred.estimators._base import LatentClassifier
 from supred.estimators._tasks import (
     check_task_matrix,
     is_task_matrix,
     merge_equal_rows,
+    task_accuracy,
     task_weights,
 )
 from supred.kernels import GaussianCenters
@@ -33,7 +29,6 @@ from supred.solvers.task_svms import Tasks
 
 # SVMs whose duality gap is a larger fraction of the objective have not converged.
 LARGEST_GAP = 1e-3
-DEFAULT_TOL = {"linear": 1e-6, "rbf-diagonal": 1e-3}
 
 
 class MaxMarginProjection(LatentClassifier):
@@ -210,7 +205,7 @@ class MaxMarginProjection(LatentClassifier):
             self.classes_ = np.array([-1, 1])
         else:
             X, self.classes_, codes = self._validate_rows_and_labels(X, y)
-        self._check_parameters(X.shape[1])
+        parts.check_parameters(self, X.shape[1])
         if self.multitask_:
             weights = task_weights(signs, sample_weight, self.class_weight)
         else:
@@ -233,40 +228,9 @@ class MaxMarginProjection(LatentClassifier):
             )
         return self
 
-    def _check_parameters(self, n_features: int) -> None:
-        if self.n_components is not None:
-            check_integer(
-                "n_components",
-                self.n_components,
-                low=1,
-                high=n_features,
-                why="the number of features",
-            )
-        check_real("C", self.C, low=0, low_inclusive=False, high_inclusive=False)
-        check_choice("tasks", self.tasks, ("ovr", "ovo"))
-        check_choice("solver", self.solver, ("lbfgs", "alternating"))
-        check_choice("kernel", self.kernel, ("linear", "rbf-diagonal"))
-        if isinstance(self.gamma, str):
-            check_choice("gamma", self.gamma, ("scale", "cv"))
-        else:
-            check_real("gamma", self.gamma, low=0, low_inclusive=False, high_inclusive=False)
-        if isinstance(self.cv, int):
-            check_integer("cv", self.cv, low=2)
-        check_integer("max_iter", self.max_iter, low=1)
-        if self.tol is not None:
-            check_real("tol", self.tol, low=0, low_inclusive=False)
-
-    def _n_components(self, n_features: int) -> int:
-        if self.n_components is not None:
-            return int(self.n_components)
-        if self.kernel != "linear":
-            return n_features
-        n_groups = self.n_tasks_ if self.multitask_ else len(self.classes_)
-        return max(1, min(n_groups - 1, n_features))
-
     def _fit_linear(self, X: Any, signs: np.ndarray, weights: np.ndarray) -> bool:
         """Fit the projection, keep the result, and tell whether the solver converged."""
-        n_components = self._n_components(X.shape[1])
+        n_components = parts.n_components_of(self, X.shape[1])
         X, signs, weights = merge_equal_rows(X, signs, weights)
         row_weights = weights.sum(axis=1)
         space = to_row_space(X, row_weights)
@@ -276,7 +240,7 @@ class MaxMarginProjection(LatentClassifier):
             n_components,
             solver=self.solver,
             max_iter=self.max_iter,
-            tol=self._tol,
+            tol=parts.tol_of(self),
             n_jobs=self.n_jobs,
         )
         bound = lower_bound(independent, tasks, n_components, n_jobs=self.n_jobs)
@@ -311,9 +275,9 @@ class MaxMarginProjection(LatentClassifier):
             signs,
             self.C * weights,
             self.gamma_,
-            n_features=self._n_components(X.shape[1]),
+            n_features=parts.n_components_of(self, X.shape[1]),
             max_iter=self.max_iter,
-            tol=self._tol,
+            tol=parts.tol_of(self),
         )
         self.feature_scales_ = found.scales
         self._features = found.features
@@ -327,10 +291,6 @@ class MaxMarginProjection(LatentClassifier):
         n_iter = max(1, len(found.history["objective"]) - 1)
         self._keep_record(found.history, n_iter, found.reason, len(found.features))
         return found.converged
-
-    @property
-    def _tol(self) -> float:
-        return DEFAULT_TOL[self.kernel] if self.tol is None else float(self.tol)
 
     def _keep_record(
         self, history: dict[str, list[float]], n_iter: int, reason: str, n_components: int
@@ -415,17 +375,7 @@ class MaxMarginProjection(LatentClassifier):
             raise ValueError(
                 f"Y has {signs.shape[1]} columns, but the model has {self.n_tasks_} tasks."
             )
-        weights = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight)
-        return float(
-            np.mean(
-                [
-                    accuracy_score(
-                        column[column != 0], side[column != 0], sample_weight=weights[column != 0]
-                    )
-                    for column, side in zip(signs.T, predicted.T, strict=True)
-                ]
-            )
-        )
+        return task_accuracy(signs, predicted, sample_weight)
 
     def _model_arrays(self) -> list[np.ndarray]:
         if self.kernel == "linear":
