@@ -29,7 +29,7 @@ from supred.solvers.task_svms import (
     solve_task_svms,
 )
 
-# Widths of the Huberised hinge. Starting wide more often than not ends lower; the last is
+# Widths of the Huberised hinge. A wide start sometimes ends lower, seldom higher; the last is
 # near enough to the hinge for the refit to gain next to nothing.
 WIDTHS = (0.5, 0.05, 0.01)
 # L-BFGS corrections kept.
