@@ -17,7 +17,9 @@ from supred._version import __version__
 
 # public name -> module that defines it
 _PUBLIC = {
+    "CategorySpace": "supred.estimators.category_space",
     "ClassConstrainedEmbedding": "supred.estimators.class_constrained_embedding",
+    "KernelDiscriminantAnalysis": "supred.estimators.kernel_discriminant",
     "LowDimSVC": "supred.estimators.low_dim_svc",
     "LowDimSVCCV": "supred.estimators.low_dim_svc_cv",
     "MaxMarginProjection": "supred.estimators.max_margin_projection",

@@ -207,9 +207,7 @@ def bound_at(point: _Stationary, nu: np.ndarray) -> float:
     return 0.5 * float(values.sum() + sum(point.largest(k, N) for k in range(len(nu))))
 
 
-def dual_bound(
-    point: _Stationary, *, tol: float, max_iter: int
-) -> tuple[float, np.ndarray, int]:
+def dual_bound(point: _Stationary, *, tol: float, max_iter: int) -> tuple[float, np.ndarray, int]:
     """Raise the least eigenvalue of the dual certificate by cutting planes.
 
     The least eigenvalue of M - diag(nu) and of all A_k is a concave function of nu, and each

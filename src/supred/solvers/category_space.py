@@ -319,7 +319,7 @@ def _best_of(
 ) -> CategorySolution:
     """Ascend from `W` and from `n_init` random starts; the highest objective wins."""
     seeds = np.random.SeedSequence(random_state).generate_state(max(n_init, 1)).tolist()
-    starts = [W, *(random_start(*W.shape, seed) for seed in seeds[:n_init])]
+    starts = [W, *(random_start(W.shape[0], W.shape[1], seed) for seed in seeds[:n_init])]
     solutions = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(ascend)(pull, start, max_iter=max_iter, tol=tol, momentum=momentum, start=i)
         for i, start in enumerate(starts)

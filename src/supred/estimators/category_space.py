@@ -1,0 +1,492 @@
+"""Category space: one orthonormal axis per class."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from supred._validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_weights,
+    encode_labels,
+)
+from supred.blocks import Rows
+from supred.estimators._base import LatentClassifier
+from supred.kernel_basis import (
+    LandmarkKernel,
+    check_kernel,
+    eigenbasis,
+    kernel_at_landmarks,
+)
+from supred.solvers.category_certificate import Certificate, certify
+from supred.solvers.category_problem import (
+    ORIGINS,
+    CategoryProblem,
+    build_problem,
+    build_sparse_problem,
+    orient,
+)
+from supred.solvers.category_space import (
+    SMOOTHING,
+    CategorySolution,
+    polar,
+    solve_absolute,
+    solve_squared,
+)
+
+
+def _is_linear(estimator: "CategorySpace") -> bool:
+    if estimator.kernel != "linear":
+        raise AttributeError(
+            f"inverse_transform needs kernel='linear', got kernel={estimator.kernel!r}: "
+            "what a kernel's features look like in the space of the rows is not known."
+        )
+    return True
+
+
+class CategorySpace(LatentClassifier):
+    """One orthonormal axis per class, along which that class spreads most.
+
+    `transform` gives one coordinate per class, `predict` the class whose axis makes the smallest
+    angle with the row. The axes W maximise a criterion over W^T W = I; with the squared
+    criterion `certificate` can often prove that no other axes are better.
+
+    Parameters
+    ----------
+    criterion : {"squared", "absolute"}, default="squared"
+        Sum of squares or of absolute values of the projections of each class on its own axis.
+        The absolute one weighs far rows less.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Linear axes need at least as many features as classes. A callable takes two sets of rows
+        and returns the matrix of their kernel.
+    origin : {"global", "class", "zero"}, default="global"
+        The point from which the spread of a class is measured: the mean of all rows, the mean
+        of the class (the axes then know nothing of where the classes lie), or zero.
+    whiten : bool, default=False
+        First divide by the pooled covariance within the classes. Makes the criterion as sharp
+        as Fisher's; ``components_`` are then orthonormal only after that division.
+    gamma : "scale" or float, default="scale"
+        Width of the "rbf" and factor of the "poly" kernel; "scale" is one over the total
+        variance of the features.
+    degree, coef0 : float, default=3 and 1
+        Of the "poly" kernel, ``(gamma x.y + coef0) ** degree``.
+    n_landmarks : int, "auto" or None, default="auto"
+        Rows that span the kernel's features; None means all. "auto" takes all distinct rows up
+        to 2000, else 1000 at random (the Nystroem method).
+    n_init : int, default=5
+        Random starts beside the computed one; the best result is kept.
+    max_iter : int, default=5000
+        Steps from each start.
+    tol : float, default=1e-6
+        Relative distance to a stationary point at which to stop.
+    class_weight : None, "balanced" or dict, default=None
+        Factor of each class's sample weights.
+    certify : bool, default=False
+        Compute ``certificate_`` in `fit` (squared criterion only).
+    random_state : int, RandomState or None, default=None
+        Seed of the random starts and landmarks.
+    n_jobs : int or None, default=None
+        Threads that share the starts; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    components_ : ndarray of shape (n_classes, n_features)
+        Linear kernel: ``transform`` is ``(X - center_) @ components_.T``.
+    center_ : ndarray of shape (n_features,)
+        Linear kernel: mean of all rows, or zero with ``origin="zero"``.
+    dual_coef_ : ndarray of shape (n_landmarks, n_classes)
+        Other kernels: ``transform`` is the kernel to the landmarks times this.
+    objective_ : float
+        Value of the criterion.
+    history_ : dict of ndarray
+        "objective", "residual" and "seconds" of each iteration of the start that won.
+    n_iter_ : int
+    certificate_ : Certificate
+        With ``certify=True``.
+
+    Notes
+    -----
+    A. O. Smith and A. Rangarajan, "A category space approach to supervised dimensionality
+    reduction". What differs from the paper, and why, is told in ``docs/category-space.md``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import CategorySpace
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CategorySpace(whiten=True, random_state=0).fit(X, y)
+    >>> model.transform(X).shape
+    (150, 3)
+    >>> print(model.certificate(X, y))
+    The global optimum, by the dual certificate.
+      objective           ...
+      bound               ...
+      Rapcsak's condition does not hold (largest eigenvalue ...)
+    """
+
+    def __init__(
+        self,
+        criterion: str = "squared",
+        *,
+        kernel: str | Callable[[Any, Any], np.ndarray] = "linear",
+        origin: str = "global",
+        whiten: bool = False,
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 1.0,
+        n_landmarks: int | str | None = "auto",
+        n_init: int = 5,
+        max_iter: int = 5000,
+        tol: float = 1e-6,
+        class_weight: str | dict[Any, float] | None = None,
+        certify: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.kernel = kernel
+        self.origin = origin
+        self.whiten = whiten
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_landmarks = n_landmarks
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.certify = certify
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CategorySpace":
+        """Find the axes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Rows, or with ``kernel="precomputed"`` their kernel matrix (n_rows, n_rows).
+        y : array-like of shape (n_rows,)
+            Labels of at least two classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            A whole-number weight k is the same as k copies of the row.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y = validate_data(self, X, y, **self._input_options)
+        self.classes_, codes = encode_labels(y)
+        weights = check_weights(sample_weight, self.class_weight, codes, self.classes_)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if self.kernel != "linear":
+            self.kernel_ = kernel_at_landmarks(
+                X,
+                weights,
+                self.kernel,
+                gamma=self.gamma,
+                degree=self.degree,
+                coef0=self.coef0,
+                n_landmarks=self.n_landmarks,
+                seed=seed,
+            )
+        problem, basis = self._problem(X, codes, weights)
+        solution = self._solve(problem, seed)
+        self._keep(problem, basis, solution)
+        if self.certify:
+            self.certificate_ = certify(problem.scatters, solution.axes)
+        return self
+
+    def certificate(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Say whether the axes are a global optimum of the squared criterion.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What `fit` was given: the model does not keep it.
+
+        Returns
+        -------
+        Certificate
+            Which certificate holds, the bound and the gap; `print` it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from supred import CategorySpace
+        >>> X, y = load_wine(return_X_y=True)
+        >>> CategorySpace(random_state=0).fit(X, y).certificate(X, y).kind
+        'dual'
+        """
+        check_is_fitted(self)
+        self._check_squared("certificate")
+        X = validate_data(self, X, reset=False, **self._input_options)
+        classes, codes = encode_labels(y)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y holds the classes {classes.tolist()}, but the model was fitted on "
+                f"{self.classes_.tolist()}; pass the rows and labels that were given to fit."
+            )
+        weights = check_weights(sample_weight, self.class_weight, codes, classes)
+        problem, basis = self._problem(X, codes, weights)
+        forward = basis if problem.whitener is None else basis @ problem.whitener
+        maps = self.components_.T if self.kernel == "linear" else self.dual_coef_
+        # W from basis @ whitener @ W; the polar factor removes the rounding of the division.
+        W = np.linalg.lstsq(forward, maps, rcond=None)[0] if forward.size else maps
+        return certify(problem.scatters, polar(W))
+
+    @available_if(_is_linear)
+    def inverse_transform(self, Z: Any) -> np.ndarray:
+        """Return the row nearest to the mean that has the coordinates `Z` (linear kernel).
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_rows, n_classes)
+
+        Returns
+        -------
+        X : ndarray of shape (n_rows, n_features)
+            Near is meant after the whitening, where there is one.
+        """
+        check_is_fitted(self)
+        Z = check_array(Z, dtype=[np.float64, np.float32])
+        if Z.shape[1] != len(self.classes_):
+            raise ValueError(
+                f"Z has {Z.shape[1]} columns, but this model has {len(self.classes_)} axes."
+            )
+        return (Z @ self._inverse_components + self.center_).astype(Z.dtype)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the name of each coordinate: its class.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self)
+        return np.array([str(label) for label in self.classes_.tolist()], dtype=object)
+
+    def _check_parameters(self) -> None:
+        check_choice("criterion", self.criterion, ("squared", "absolute"))
+        check_choice("origin", self.origin, ORIGINS)
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        check_integer("n_init", self.n_init, low=0)
+        check_integer("max_iter", self.max_iter, low=1)
+        check_real("tol", self.tol, low=0)
+        if self.certify:
+            self._check_squared("certify=True")
+
+    def _check_squared(self, what: str) -> None:
+        if self.criterion != "squared":
+            raise ValueError(
+                f"{what} needs criterion='squared', got criterion={self.criterion!r}: "
+                "no certificate is known for the absolute criterion."
+            )
+
+    def _problem(
+        self, X: Any, codes: np.ndarray, weights: np.ndarray
+    ) -> tuple[CategoryProblem, np.ndarray]:
+        """Return the scatters and the basis in which they are given.
+
+        The basis has one row per feature (linear) or landmark, one column per dimension; an
+        empty one stands for the identity.
+        """
+        kept = weights > 0
+        gram = self.kernel_.gram(X) if self.kernel != "linear" else None
+        if not kept.all():
+            X, codes, weights = X[kept], codes[kept], weights[kept]
+        if gram is None:
+            problem, basis = self._linear_problem(X, codes, weights)
+        else:
+            problem, basis = self._kernel_problem(X, codes, weights, gram)
+        if self.origin == "class":
+            self._check_spread(problem, codes, weights)
+        return problem, basis
+
+    def _linear_problem(
+        self, X: Any, codes: np.ndarray, weights: np.ndarray
+    ) -> tuple[CategoryProblem, np.ndarray]:
+        n_rows, n_features = X.shape
+        K = len(self.classes_)
+        if n_features < K:
+            raise ValueError(
+                f"kernel='linear' needs at least as many features as classes (one orthonormal "
+                f"axis each), but X has {n_features} feature(s) and y {K} classes; use "
+                "kernel='rbf', or add features, for instance by "
+                "sklearn.preprocessing.PolynomialFeatures."
+            )
+        center = np.zeros(n_features)
+        if self.origin != "zero":
+            center = (
+                Rows(X).sum(lambda block, part: weights[part] @ block.astype(np.float64))
+                / weights.sum()
+            )
+        self.center_ = center
+        absolute = self.criterion == "absolute"
+        identity = np.empty((0, n_features))
+        if sparse.issparse(X):
+            if not self.whiten and (absolute or K * n_features > n_rows):
+                return (
+                    build_sparse_problem(
+                        X, center, codes, weights, K, origin=self.origin, keep_rows=absolute
+                    ),
+                    identity,
+                )
+            if n_features > n_rows:  # whitening a wide matrix works on dense rows
+                X = X.toarray()
+        options: dict[str, Any] = {
+            "origin": self.origin,
+            "whiten": self.whiten,
+            "keep_rows": absolute,
+            "ridge_dims": n_features,
+        }
+        if n_features <= n_rows:
+
+            def centred(block: Any) -> np.ndarray:
+                return (block.toarray() if sparse.issparse(block) else block) - center
+
+            problem = build_problem(X, centred, codes, weights, K, n_dims=n_features, **options)
+            basis = np.eye(n_features) if self.whiten else identity
+            return problem, basis
+        # More features than rows: all happens in the span of the rows.
+        basis, R = qr((X - center).T, mode="economic")
+        problem = build_problem(
+            R.T, lambda block: block, codes, weights, K, n_dims=n_rows, **options
+        )
+        return problem, basis
+
+    def _kernel_problem(
+        self, X: Any, codes: np.ndarray, weights: np.ndarray, gram: np.ndarray
+    ) -> tuple[CategoryProblem, np.ndarray]:
+        K = len(self.classes_)
+        single = X.dtype == np.float32 and self.kernel == "precomputed"
+        basis = eigenbasis(gram, rounding=1e-5 if single else 1e-8)
+        if basis.shape[1] < K:
+            raise ValueError(
+                f"kernel: the kernel matrix of the {self.kernel_.n_landmarks} landmarks has rank "
+                f"{basis.shape[1]}, but {K} classes need {K} orthonormal axes; use another "
+                "kernel, a larger gamma or more landmarks."
+            )
+        kernel = self.kernel_
+        problem = build_problem(
+            X,
+            lambda block: kernel(block) @ basis,
+            codes,
+            weights,
+            K,
+            n_dims=basis.shape[1],
+            origin=self.origin,
+            whiten=self.whiten,
+            keep_rows=self.criterion == "absolute",
+        )
+        return problem, basis
+
+    def _check_spread(
+        self, problem: CategoryProblem, codes: np.ndarray, weights: np.ndarray
+    ) -> None:
+        """Raise a ValueError where a class has no spread about its own mean."""
+        totals = np.bincount(codes, weights=weights)
+        spread = problem.scatters.traces() / totals
+        between = np.sum((problem.class_means - problem.mean) ** 2, axis=1)
+        flat = np.flatnonzero(spread <= 1e-20 * (spread.max() + between.max()))
+        if flat.size:
+            label = self.classes_[flat[0]]
+            raise ValueError(
+                f"origin='class' needs at least two different rows of each class, but class "
+                f"{label!r} has {np.sum(codes == flat[0])} row(s) without any spread; use "
+                "origin='global', or drop the class."
+            )
+
+    def _solve(self, problem: CategoryProblem, seed: int) -> CategorySolution:
+        options: dict[str, Any] = {
+            "n_init": self.n_init,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "random_state": seed,
+            "n_jobs": self.n_jobs,
+        }
+        solution = solve_squared(problem.scatters, **options)
+        if problem.classes is not None:
+            eps = SMOOTHING * (problem.rms_distance or 1.0)
+            free_origin = self.origin == "class"
+            solution = solve_absolute(
+                problem.classes, eps, solution.axes, free_origin=free_origin, **options
+            )
+        if not solution.converged:
+            warnings.warn(
+                f"CategorySpace did not converge in max_iter={self.max_iter} steps (residual "
+                f"{solution.residuals[-1]:.2g}, tol={self.tol:g}); raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return solution
+
+    def _keep(
+        self, problem: CategoryProblem, basis: np.ndarray, solution: CategorySolution
+    ) -> None:
+        """Keep what transform needs: the axes in terms of features or landmarks."""
+        linear = self.kernel == "linear"
+        # A linear axis is turned to its class as seen from the centre; with a kernel from zero.
+        W = orient(solution.axes, problem.class_means, problem.mean if linear else 0.0)
+        maps = W if problem.whitener is None else problem.whitener @ W
+        if basis.size:
+            maps = basis @ maps
+        if linear:
+            self.components_ = np.ascontiguousarray(maps.T)
+            self._inverse_components = self.components_
+            if problem.unwhitener is not None:
+                self._inverse_components = (basis @ (problem.unwhitener @ W)).T
+        else:
+            self.dual_coef_ = maps
+        self._n_features_out = len(self.classes_)
+        self.objective_ = solution.objective
+        self.n_iter_ = solution.n_iter
+        self.history_ = {
+            "objective": np.array(solution.objectives),
+            "residual": np.array(solution.residuals),
+            "seconds": np.array(solution.seconds),
+        }
+
+    def _project(self, X: Any) -> np.ndarray:
+        if self.kernel != "linear":
+            kernel: LandmarkKernel = self.kernel_
+            rows = Rows(X, width=kernel.n_landmarks)
+            result = rows.map(lambda block, part: kernel(block) @ self.dual_coef_)
+        elif sparse.issparse(X):
+            result = X @ self.components_.T - self.components_ @ self.center_
+        else:
+            result = Rows(X).map(lambda block, part: (block - self.center_) @ self.components_.T)
+        return result.astype(X.dtype, copy=False)
+
+    def _decide(self, Z: np.ndarray) -> np.ndarray:
+        """Return the cosine of the angle with each axis; for two classes their difference."""
+        lengths = np.linalg.norm(Z, axis=1, keepdims=True)
+        cosines = Z / np.where(lengths > 0, lengths, 1.0)
+        if self.kernel != "linear":
+            cosines = np.abs(cosines)  # with a kernel the sign of an axis means nothing
+        return cosines[:, 1] - cosines[:, 0] if len(self.classes_) == 2 else cosines
+
+    def _model_arrays(self) -> list[np.ndarray]:
+        if self.kernel == "linear":
+            return [self.components_, self.center_]
+        return [self.dual_coef_, *self.kernel_.arrays()]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
