@@ -68,9 +68,10 @@ class CategorySpace(LatentClassifier):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Linear axes need at least as many features as classes. A callable takes two sets of rows
         and returns the matrix of their kernel.
-    origin : {"global", "class", "zero"}, default="global"
+    origin : {"auto", "global", "class", "zero"}, default="auto"
         The point from which the spread of a class is measured: the mean of all rows, the mean
-        of the class (the axes then know nothing of where the classes lie), or zero.
+        of the class (the axes then know nothing of where the classes lie), or zero. "auto" is
+        "global" for the linear kernel and "zero" for the others, whose angles mean most there.
     whiten : bool, default=False
         First divide by the pooled covariance within the classes. Makes the criterion as sharp
         as Fisher's; ``components_`` are then orthonormal only after that division.
@@ -111,6 +112,7 @@ class CategorySpace(LatentClassifier):
     history_ : dict of ndarray
         "objective", "residual" and "seconds" of each iteration of the start that won.
     n_iter_ : int
+    stopping_reason_ : {"stationary", "no rise", "max_iter"}
     certificate_ : Certificate
         With ``certify=True``.
 
@@ -139,7 +141,7 @@ class CategorySpace(LatentClassifier):
         criterion: str = "squared",
         *,
         kernel: str | Callable[[Any, Any], np.ndarray] = "linear",
-        origin: str = "global",
+        origin: str = "auto",
         whiten: bool = False,
         gamma: float | str = "scale",
         degree: float = 3,
@@ -186,8 +188,7 @@ class CategorySpace(LatentClassifier):
         self
         """
         self._check_parameters()
-        X, y = validate_data(self, X, y, **self._input_options)
-        self.classes_, codes = encode_labels(y)
+        X, self.classes_, codes = self._validate_rows_and_labels(X, y)
         weights = check_weights(sample_weight, self.class_weight, codes, self.classes_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.kernel != "linear":
@@ -281,9 +282,15 @@ class CategorySpace(LatentClassifier):
         check_is_fitted(self)
         return np.array([str(label) for label in self.classes_.tolist()], dtype=object)
 
+    @property
+    def _origin(self) -> str:
+        if self.origin != "auto":
+            return self.origin
+        return "global" if self.kernel == "linear" else "zero"
+
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, ("squared", "absolute"))
-        check_choice("origin", self.origin, ORIGINS)
+        check_choice("origin", self.origin, ("auto", *ORIGINS))
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         check_integer("n_init", self.n_init, low=0)
         check_integer("max_iter", self.max_iter, low=1)
@@ -314,7 +321,7 @@ class CategorySpace(LatentClassifier):
             problem, basis = self._linear_problem(X, codes, weights)
         else:
             problem, basis = self._kernel_problem(X, codes, weights, gram)
-        if self.origin == "class":
+        if self._origin == "class":
             self._check_spread(problem, codes, weights)
         return problem, basis
 
@@ -331,7 +338,7 @@ class CategorySpace(LatentClassifier):
                 "sklearn.preprocessing.PolynomialFeatures."
             )
         center = np.zeros(n_features)
-        if self.origin != "zero":
+        if self._origin != "zero":
             center = (
                 Rows(X).sum(lambda block, part: weights[part] @ block.astype(np.float64))
                 / weights.sum()
@@ -343,14 +350,14 @@ class CategorySpace(LatentClassifier):
             if not self.whiten and (absolute or K * n_features > n_rows):
                 return (
                     build_sparse_problem(
-                        X, center, codes, weights, K, origin=self.origin, keep_rows=absolute
+                        X, center, codes, weights, K, origin=self._origin, keep_rows=absolute
                     ),
                     identity,
                 )
             if n_features > n_rows:  # whitening a wide matrix works on dense rows
                 X = X.toarray()
         options: dict[str, Any] = {
-            "origin": self.origin,
+            "origin": self._origin,
             "whiten": self.whiten,
             "keep_rows": absolute,
             "ridge_dims": n_features,
@@ -390,7 +397,7 @@ class CategorySpace(LatentClassifier):
             weights,
             K,
             n_dims=basis.shape[1],
-            origin=self.origin,
+            origin=self._origin,
             whiten=self.whiten,
             keep_rows=self.criterion == "absolute",
         )
@@ -403,9 +410,9 @@ class CategorySpace(LatentClassifier):
         totals = np.bincount(codes, weights=weights)
         spread = problem.scatters.traces() / totals
         between = np.sum((problem.class_means - problem.mean) ** 2, axis=1)
-        flat = np.flatnonzero(spread <= 1e-20 * (spread.max() + between.max()))
+        flat = np.flatnonzero(spread <= 1e-13 * (spread.max() + between.max()))
         if flat.size:
-            label = self.classes_[flat[0]]
+            label = self.classes_.tolist()[flat[0]]
             raise ValueError(
                 f"origin='class' needs at least two different rows of each class, but class "
                 f"{label!r} has {np.sum(codes == flat[0])} row(s) without any spread; use "
@@ -423,7 +430,7 @@ class CategorySpace(LatentClassifier):
         solution = solve_squared(problem.scatters, **options)
         if problem.classes is not None:
             eps = SMOOTHING * (problem.rms_distance or 1.0)
-            free_origin = self.origin == "class"
+            free_origin = self._origin == "class"
             solution = solve_absolute(
                 problem.classes, eps, solution.axes, free_origin=free_origin, **options
             )
@@ -456,6 +463,7 @@ class CategorySpace(LatentClassifier):
         self._n_features_out = len(self.classes_)
         self.objective_ = solution.objective
         self.n_iter_ = solution.n_iter
+        self.stopping_reason_ = solution.reason
         self.history_ = {
             "objective": np.array(solution.objectives),
             "residual": np.array(solution.residuals),

@@ -7,9 +7,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from supred._validation import check_integer, check_real, check_weights, encode_labels
+from supred._validation import check_integer, check_real, check_weights
 from supred.blocks import Rows
 from supred.estimators._base import LatentClassifier
 from supred.kernel_basis import check_kernel, eigenbasis, kernel_at_landmarks
@@ -115,8 +114,7 @@ class KernelDiscriminantAnalysis(LatentClassifier):
         """
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         alpha = check_real("alpha", self.alpha, low=0, low_inclusive=False)
-        X, y = validate_data(self, X, y, **self._input_options)
-        self.classes_, codes = encode_labels(y)
+        X, self.classes_, codes = self._validate_rows_and_labels(X, y)
         K = len(self.classes_)
         if self.n_components is not None:
             check_integer("n_components", self.n_components, low=1, high=K - 1, why="n_classes - 1")
@@ -138,7 +136,22 @@ class KernelDiscriminantAnalysis(LatentClassifier):
         Z = self._project(X).astype(np.float64)
         member = (codes[:, None] == np.arange(K)) * weights[:, None]
         self.class_means_ = member.T @ Z / member.sum(axis=0)[:, None]
+        self._orient()
         return self
+
+    def _orient(self) -> None:
+        """Turn each axis so that the last of the classes far out on it is on the positive side.
+
+        Eigenvectors come with any sign; this one does not depend on rounding.
+        """
+        far = np.abs(self.class_means_) > 0.5 * np.abs(self.class_means_).max(axis=0)
+        last = len(far) - 1 - np.argmax(far[::-1], axis=0)
+        signs = np.where(np.take_along_axis(self.class_means_, last[None], axis=0)[0] < 0, -1, 1)
+        self.class_means_ = self.class_means_ * signs
+        if self.kernel == "linear":
+            self.components_ = self.components_ * signs[:, None]
+        else:
+            self.dual_coef_, self.offset_ = self.dual_coef_ * signs, self.offset_ * signs
 
     def _fit_linear(
         self, X: Any, codes: np.ndarray, weights: np.ndarray, alpha: float

@@ -230,9 +230,9 @@ def dual_bound(point: _Stationary, *, tol: float, max_iter: int) -> tuple[float,
     planes: list[np.ndarray] = []  # rows (coefficients of nu, 1) of  coefficients . nu + t <= rhs
     heights: list[float] = []
     nu = 0.5 * np.diag(point.M)
-    best, best_nu, n_iter = np.inf, nu, 0
+    best, best_nu, highest, n_iter = np.inf, nu, -np.inf, 0
     for n_iter in range(1, max_iter + 1):  # noqa: B007 - returned after the loop
-        least = _add_planes(point, nu, planes, heights)
+        highest = max(highest, _add_planes(point, nu, planes, heights))
         bound = bound_at(point, nu)
         if bound < best:
             best, best_nu = bound, nu
@@ -245,7 +245,7 @@ def dual_bound(point: _Stationary, *, tol: float, max_iter: int) -> tuple[float,
             break
         nu, height = program.x[:K], float(program.x[K])
         # No nu has a higher least eigenvalue than `height`: nothing is left to find.
-        if height - least <= 1e-9 * scale:
+        if height - highest <= 1e-9 * scale:
             break
     return best, best_nu, n_iter
 
