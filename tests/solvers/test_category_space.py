@@ -122,7 +122,7 @@ def test_absolute_objective_never_falls(free_origin, seed):
 
 def test_momentum_ends_where_plain_steps_end():
     scatters = scatters_of(4, 9, 1)
-    start = greedy_start(scatters)
+    start, _ = greedy_start(scatters)
     plain, carried = (
         ascend(lambda W: squared_pull(scatters, W), start, max_iter=5000, tol=1e-9, momentum=m)
         for m in (False, True)
@@ -256,9 +256,9 @@ def test_leading_eigenpair_of_many_dimensions_is_the_dense_one():
 def test_orient_turns_the_axis_to_its_class():
     W = np.eye(3)[:, :2]
     means = np.array([[-2.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
-    np.testing.assert_array_equal(orient(W, means, 0.0), W * [-1, 1])
+    np.testing.assert_array_equal(orient(W, means), W * [-1, 1])
     # Where the class lies on neither side the largest entry is made positive.
-    np.testing.assert_array_equal(orient(-W, 0 * means, 0.0), W)
+    np.testing.assert_array_equal(orient(-W, 0 * means), W)
 
 
 def test_random_starts_find_what_the_computed_one_misses():
@@ -271,6 +271,12 @@ def test_random_starts_find_what_the_computed_one_misses():
     assert alone.start == 0
     assert best.start > 0
     assert best.objective > alone.objective * (1 + 1e-4)
+
+
+def test_no_random_starts_where_the_first_has_reached_the_bound(monkeypatch):
+    R = np.array([np.diag([3.0, 1.0, 0.0]), np.diag([1.0, 4.0, 0.0])])
+    monkeypatch.setattr("supred.solvers.category_space.random_start", None)
+    assert solve_squared(MatrixScatters(R)).objective == pytest.approx(3.5)
 
 
 def test_stopping_reasons():

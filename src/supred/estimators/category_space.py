@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -20,25 +19,14 @@ from supred._validation import (
     encode_labels,
 )
 from supred.blocks import Rows
+from supred.estimators import _category_parts as parts
 from supred.estimators._base import LatentClassifier
-from supred.kernel_basis import (
-    LandmarkKernel,
-    check_kernel,
-    eigenbasis,
-    kernel_at_landmarks,
-)
+from supred.kernel_basis import LandmarkKernel, check_kernel, kernel_at_landmarks
 from supred.solvers.category_certificate import Certificate, certify
-from supred.solvers.category_problem import (
-    ORIGINS,
-    CategoryProblem,
-    build_problem,
-    build_sparse_problem,
-    orient,
-)
+from supred.solvers.category_problem import ORIGINS, CategoryProblem, orient
 from supred.solvers.category_space import (
     SMOOTHING,
     CategorySolution,
-    polar,
     solve_absolute,
     solve_squared,
 )
@@ -202,11 +190,11 @@ class CategorySpace(LatentClassifier):
                 n_landmarks=self.n_landmarks,
                 seed=seed,
             )
-        problem, basis = self._problem(X, codes, weights)
-        solution = self._solve(problem, seed)
-        self._keep(problem, basis, solution)
+        prepared = self._prepare(X, codes, weights)
+        solution = self._solve(prepared.problem, seed)
+        self._keep(prepared, solution)
         if self.certify:
-            self.certificate_ = certify(problem.scatters, solution.axes)
+            self.certificate_ = certify(prepared.problem.scatters, solution.axes)
         return self
 
     def certificate(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -240,12 +228,9 @@ class CategorySpace(LatentClassifier):
                 f"{self.classes_.tolist()}; pass the rows and labels that were given to fit."
             )
         weights = check_weights(sample_weight, self.class_weight, codes, classes)
-        problem, basis = self._problem(X, codes, weights)
-        forward = basis if problem.whitener is None else basis @ problem.whitener
+        prepared = self._prepare(X, codes, weights)
         maps = self.components_.T if self.kernel == "linear" else self.dual_coef_
-        # W from basis @ whitener @ W; the polar factor removes the rounding of the division.
-        W = np.linalg.lstsq(forward, maps, rcond=None)[0] if forward.size else maps
-        return certify(problem.scatters, polar(W))
+        return certify(prepared.problem.scatters, prepared.axes_of(maps))
 
     @available_if(_is_linear)
     def inverse_transform(self, Z: Any) -> np.ndarray:
@@ -305,119 +290,25 @@ class CategorySpace(LatentClassifier):
                 "no certificate is known for the absolute criterion."
             )
 
-    def _problem(
-        self, X: Any, codes: np.ndarray, weights: np.ndarray
-    ) -> tuple[CategoryProblem, np.ndarray]:
-        """Return the scatters and the basis in which they are given.
-
-        The basis has one row per feature (linear) or landmark, one column per dimension; an
-        empty one stands for the identity.
-        """
-        kept = weights > 0
+    def _prepare(self, X: Any, codes: np.ndarray, weights: np.ndarray) -> parts.Prepared:
+        """Return the scatters of the rows of positive weight, and how they relate to X."""
         gram = self.kernel_.gram(X) if self.kernel != "linear" else None
-        if not kept.all():
-            X, codes, weights = X[kept], codes[kept], weights[kept]
-        if gram is None:
-            problem, basis = self._linear_problem(X, codes, weights)
-        else:
-            problem, basis = self._kernel_problem(X, codes, weights, gram)
-        if self._origin == "class":
-            self._check_spread(problem, codes, weights)
-        return problem, basis
-
-    def _linear_problem(
-        self, X: Any, codes: np.ndarray, weights: np.ndarray
-    ) -> tuple[CategoryProblem, np.ndarray]:
-        n_rows, n_features = X.shape
-        K = len(self.classes_)
-        if n_features < K:
-            raise ValueError(
-                f"kernel='linear' needs at least as many features as classes (one orthonormal "
-                f"axis each), but X has {n_features} feature(s) and y {K} classes; use "
-                "kernel='rbf', or add features, for instance by "
-                "sklearn.preprocessing.PolynomialFeatures."
-            )
-        center = np.zeros(n_features)
-        if self._origin != "zero":
-            center = (
-                Rows(X).sum(lambda block, part: weights[part] @ block.astype(np.float64))
-                / weights.sum()
-            )
-        self.center_ = center
-        absolute = self.criterion == "absolute"
-        identity = np.empty((0, n_features))
-        if sparse.issparse(X):
-            if not self.whiten and (absolute or K * n_features > n_rows):
-                return (
-                    build_sparse_problem(
-                        X, center, codes, weights, K, origin=self._origin, keep_rows=absolute
-                    ),
-                    identity,
-                )
-            if n_features > n_rows:  # whitening a wide matrix works on dense rows
-                X = X.toarray()
+        used = weights > 0
+        if not used.all():
+            X, codes, weights = X[used], codes[used], weights[used]
         options: dict[str, Any] = {
             "origin": self._origin,
             "whiten": self.whiten,
-            "keep_rows": absolute,
-            "ridge_dims": n_features,
+            "keep_rows": self.criterion == "absolute",
         }
-        if n_features <= n_rows:
-
-            def centred(block: Any) -> np.ndarray:
-                return (block.toarray() if sparse.issparse(block) else block) - center
-
-            problem = build_problem(X, centred, codes, weights, K, n_dims=n_features, **options)
-            basis = np.eye(n_features) if self.whiten else identity
-            return problem, basis
-        # More features than rows: all happens in the span of the rows.
-        basis, R = qr((X - center).T, mode="economic")
-        problem = build_problem(
-            R.T, lambda block: block, codes, weights, K, n_dims=n_rows, **options
-        )
-        return problem, basis
-
-    def _kernel_problem(
-        self, X: Any, codes: np.ndarray, weights: np.ndarray, gram: np.ndarray
-    ) -> tuple[CategoryProblem, np.ndarray]:
         K = len(self.classes_)
-        single = X.dtype == np.float32 and self.kernel == "precomputed"
-        basis = eigenbasis(gram, rounding=1e-5 if single else 1e-8)
-        if basis.shape[1] < K:
-            raise ValueError(
-                f"kernel: the kernel matrix of the {self.kernel_.n_landmarks} landmarks has rank "
-                f"{basis.shape[1]}, but {K} classes need {K} orthonormal axes; use another "
-                "kernel, a larger gamma or more landmarks."
-            )
-        kernel = self.kernel_
-        problem = build_problem(
-            X,
-            lambda block: kernel(block) @ basis,
-            codes,
-            weights,
-            K,
-            n_dims=basis.shape[1],
-            origin=self._origin,
-            whiten=self.whiten,
-            keep_rows=self.criterion == "absolute",
-        )
-        return problem, basis
-
-    def _check_spread(
-        self, problem: CategoryProblem, codes: np.ndarray, weights: np.ndarray
-    ) -> None:
-        """Raise a ValueError where a class has no spread about its own mean."""
-        totals = np.bincount(codes, weights=weights)
-        spread = problem.scatters.traces() / totals
-        between = np.sum((problem.class_means - problem.mean) ** 2, axis=1)
-        flat = np.flatnonzero(spread <= 1e-13 * (spread.max() + between.max()))
-        if flat.size:
-            label = self.classes_.tolist()[flat[0]]
-            raise ValueError(
-                f"origin='class' needs at least two different rows of each class, but class "
-                f"{label!r} has {np.sum(codes == flat[0])} row(s) without any spread; use "
-                "origin='global', or drop the class."
-            )
+        if gram is None:
+            prepared = parts.prepare_linear(X, codes, weights, K, **options)
+        else:
+            prepared = parts.prepare_kernel(self.kernel_, gram, X, codes, weights, K, **options)
+        if self._origin == "class":
+            parts.check_spread(prepared.problem, codes, weights, self.classes_)
+        return prepared
 
     def _solve(self, problem: CategoryProblem, seed: int) -> CategorySolution:
         options: dict[str, Any] = {
@@ -443,23 +334,17 @@ class CategorySpace(LatentClassifier):
             )
         return solution
 
-    def _keep(
-        self, problem: CategoryProblem, basis: np.ndarray, solution: CategorySolution
-    ) -> None:
+    def _keep(self, prepared: parts.Prepared, solution: CategorySolution) -> None:
         """Keep what transform needs: the axes in terms of features or landmarks."""
-        linear = self.kernel == "linear"
-        # A linear axis is turned to its class as seen from the centre; with a kernel from zero.
-        W = orient(solution.axes, problem.class_means, problem.mean if linear else 0.0)
-        maps = W if problem.whitener is None else problem.whitener @ W
-        if basis.size:
-            maps = basis @ maps
-        if linear:
-            self.components_ = np.ascontiguousarray(maps.T)
+        W = orient(solution.axes, prepared.problem.class_means)
+        if self.kernel == "linear":
+            self.center_ = prepared.center
+            self.components_ = np.ascontiguousarray(prepared.forward(W).T)
             self._inverse_components = self.components_
-            if problem.unwhitener is not None:
-                self._inverse_components = (basis @ (problem.unwhitener @ W)).T
+            if self.whiten:
+                self._inverse_components = np.ascontiguousarray(prepared.backward(W).T)
         else:
-            self.dual_coef_ = maps
+            self.dual_coef_ = prepared.forward(W)
         self._n_features_out = len(self.classes_)
         self.objective_ = solution.objective
         self.n_iter_ = solution.n_iter

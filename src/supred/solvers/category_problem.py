@@ -181,12 +181,12 @@ def whitening(S: np.ndarray, ridge_dims: int | None = None) -> tuple[np.ndarray,
     return (vectors / roots) @ vectors.T, (vectors * roots) @ vectors.T
 
 
-def orient(W: np.ndarray, means: np.ndarray, mean: np.ndarray | float) -> np.ndarray:
-    """Turn each axis so that its class lies on the positive side of `mean`.
+def orient(W: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Turn each axis so that the mean of its class is on its positive side.
 
     The criteria do not see the sign of an axis.
     """
-    side = np.einsum("dk,kd->k", W, means - mean)
+    side = np.einsum("dk,kd->k", W, means)
     largest = np.take_along_axis(W, np.abs(W).argmax(axis=0)[None], axis=0)[0]
-    clear = np.abs(side) > 1e-9 * np.linalg.norm(means - mean, axis=1)
+    clear = np.abs(side) > 1e-9 * np.linalg.norm(means, axis=1)
     return W * np.where(np.where(clear, side, largest) < 0, -1.0, 1.0)

@@ -14,6 +14,7 @@ and the polar factor of B maximises that over orthonormal W. So the objective ne
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -26,6 +27,8 @@ from supred.solvers.class_scatter import ClassRows, Scatters, leading_eigenpair
 SMOOTHING = 1e-3
 # A relative rise of the objective below this, this many times in a row, is rounding.
 ROUNDING, PATIENCE = 1e-15, 50
+# Objectives that differ by less than this, relatively, are the same optimum.
+SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,14 @@ def polar(B: np.ndarray) -> np.ndarray:
     return U @ Vt
 
 
-def greedy_start(scatters: Scatters) -> np.ndarray:
-    """Return the polar factor of the leading eigenvectors of the R_k.
+def greedy_start(scatters: Scatters) -> tuple[np.ndarray, float]:
+    """Return the polar factor of the leading eigenvectors of the R_k, and a bound.
+
+    Returns
+    -------
+    W : ndarray of shape (n_dims, n_classes)
+    bound : float
+        1/2 sum_k lambda_max(R_k): the objective if each axis were free of the others.
 
     Examples
     --------
@@ -91,12 +100,13 @@ def greedy_start(scatters: Scatters) -> np.ndarray:
     >>> from supred.solvers.category_space import greedy_start
     >>> from supred.solvers.class_scatter import MatrixScatters
     >>> R = np.array([np.diag([2.0, 1.0]), np.diag([1.0, 2.0])])
-    >>> np.abs(greedy_start(MatrixScatters(R)))
-    array([[1., 0.],
-           [0., 1.]])
+    >>> W, bound = greedy_start(MatrixScatters(R))
+    >>> np.abs(W), bound
+    (array([[1., 0.],
+           [0., 1.]]), 2.0)
     """
-    vectors = [leading_eigenpair(scatters, k)[1] for k in range(scatters.n_classes)]
-    return polar(np.column_stack(vectors))
+    pairs = [leading_eigenpair(scatters, k) for k in range(scatters.n_classes)]
+    return polar(np.column_stack([v for _, v in pairs])), 0.5 * sum(value for value, _ in pairs)
 
 
 def random_start(n_dims: int, n_classes: int, seed: int) -> np.ndarray:
@@ -257,9 +267,11 @@ def solve_squared(
     >>> round(solution.objective, 8)
     3.0
     """
+    W, bound = greedy_start(scatters)
     return _best_of(
         lambda W: squared_pull(scatters, W),
-        greedy_start(scatters),
+        W,
+        bound=bound,
         momentum=True,
         n_init=n_init,
         max_iter=max_iter,
@@ -312,6 +324,7 @@ def _best_of(
     pull: Callable[[np.ndarray], tuple[float, np.ndarray]],
     W: np.ndarray,
     *,
+    bound: float = np.inf,
     momentum: bool,
     n_init: int,
     max_iter: int,
@@ -319,14 +332,21 @@ def _best_of(
     random_state: int,
     n_jobs: int | None,
 ) -> CategorySolution:
-    """Ascend from `W` and from `n_init` random starts; the highest objective wins."""
-    seeds = np.random.SeedSequence(random_state).generate_state(max(n_init, 1)).tolist()
-    starts = [W, *(random_start(W.shape[0], W.shape[1], seed) for seed in seeds[:n_init])]
-    solutions = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(ascend)(pull, start, max_iter=max_iter, tol=tol, momentum=momentum, start=i)
-        for i, start in enumerate(starts)
+    """Ascend from `W` and from `n_init` random starts; the highest objective wins.
+
+    The random starts are left out where the first has reached the `bound` on the objective.
+    """
+    options: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "momentum": momentum}
+    first = ascend(pull, W, **options)
+    if n_init == 0 or first.objective >= bound * (1 - SAME):
+        return first
+    seeds = np.random.SeedSequence(random_state).generate_state(n_init).tolist()
+    others = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(ascend)(pull, random_start(W.shape[0], W.shape[1], seed), start=i, **options)
+        for i, seed in enumerate(seeds, start=1)
     )
+    solutions = [first, *others]
     best = max(solution.objective for solution in solutions)
     # Of the starts that end at the same value up to rounding the first wins: on another
     # machine the last digits differ.
-    return next(s for s in solutions if s.objective >= best - 1e-9 * abs(best))
+    return next(s for s in solutions if s.objective >= best - SAME * abs(best))
