@@ -279,6 +279,16 @@ def test_no_random_starts_where_the_first_has_reached_the_bound(monkeypatch):
     assert solve_squared(MatrixScatters(R)).objective == pytest.approx(3.5)
 
 
+def test_a_start_near_a_known_optimum_is_not_followed_to_its_end():
+    scatters = scatters_of(3, 6)
+    whole = solve_squared(scatters, n_init=0, tol=1e-10)
+    options = {"max_iter": 1000, "tol": 1e-10, "known": whole.axes}
+    again = ascend(lambda W: squared_pull(scatters, W), random_start(6, 3, 1), **options)
+    assert again.reason == "known"
+    assert again.objective == pytest.approx(whole.objective, rel=1e-3)
+    assert again.objective < whole.objective
+
+
 def test_stopping_reasons():
     scatters = scatters_of(3, 6)
     assert solve_squared(scatters, max_iter=1, tol=0).reason == "max_iter"
