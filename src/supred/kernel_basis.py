@@ -74,8 +74,10 @@ class LandmarkKernel:
     def __call__(self, X: Any) -> np.ndarray:
         """Return the kernel in double precision, shape (n_rows, n_landmarks)."""
         if self.name == "precomputed":
-            return np.asarray(X[:, self.landmarks], dtype=np.float64)
-        X = X.astype(np.float64)
+            columns = X[:, self.landmarks]
+            columns = columns.toarray() if sparse.issparse(columns) else columns
+            return np.asarray(columns, dtype=np.float64)
+        X = X.astype(np.float64, copy=False)
         if isinstance(self.landmarks, GaussianCenters):
             return self.landmarks.kernel(X, self.gamma)
         if callable(self.name):

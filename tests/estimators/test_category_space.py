@@ -143,6 +143,9 @@ def test_precomputed_is_rbf_and_drops_rows_of_no_weight(wine, criterion):
     made = CategorySpace(kernel="rbf", gamma=0.05, **options).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(given.transform(G), made.transform(X), atol=1e-6)
     assert given.dual_coef_.shape[0] == int(weights.sum())
+    thin = CategorySpace(kernel="precomputed", **options)
+    thin.fit(sparse.csr_array(G), y, sample_weight=weights)
+    np.testing.assert_allclose(thin.transform(sparse.csr_array(G)), given.transform(G), atol=1e-9)
     scores = cross_val_score(CategorySpace(kernel="precomputed", random_state=0), G, y, cv=3)
     assert scores.mean() > 0.9  # it slices rows and columns
 
@@ -195,7 +198,7 @@ def test_more_features_than_rows_is_the_same_problem(origin, whiten):
 
 @pytest.mark.parametrize("criterion", ["squared", "absolute"])
 def test_wide_sparse_rows_stay_sparse(criterion, monkeypatch):
-    X = sparse.random_array((60, 30_000), density=0.003, rng=np.random.default_rng(0), format="csr")
+    X = sparse.csr_array(sparse.random(60, 30_000, density=0.003, random_state=0))
     y = np.arange(60) % 3
     dense = CategorySpace(criterion, n_init=0, random_state=0).fit(X.toarray(), y)
 
