@@ -207,12 +207,54 @@ def bound_at(point: _Stationary, nu: np.ndarray) -> float:
     return 0.5 * float(values.sum() + sum(point.largest(k, N) for k in range(len(nu))))
 
 
-def dual_bound(point: _Stationary, *, tol: float, max_iter: int) -> tuple[float, np.ndarray, int]:
-    """Raise the least eigenvalue of the dual certificate by cutting planes.
+@dataclass
+class _Planes:
+    """Planes a . nu <= b + slack above the conditions of the dual certificate."""
 
-    The least eigenvalue of M - diag(nu) and of all A_k is a concave function of nu, and each
-    eigenvector v gives a plane above it: v^T A_k(nu) v is linear in nu. The next nu maximises
-    the least of the planes, a linear program in K + 1 variables.
+    coefficients: list[np.ndarray]  # a, (K,)
+    heights: list[float]  # b
+    owners: list[int]  # k of the condition A_k >= 0, -1 of M - diag(nu) >= 0
+
+    def touch(self, point: _Stationary, nu: np.ndarray) -> float:
+        """Add the planes that touch the least eigenvalues at `nu`; return the least of these."""
+        N = point.M - np.diag(nu)
+        values, vectors = eigh(N)
+        least = float(values[0])
+        for v in vectors.T[:CUTS_PER_CONSTRAINT]:
+            self._add(v**2, float(v @ point.M @ v), -1)
+        for k in range(len(nu)):
+            value, vectors = _least_eigenvectors(point, k, nu, N)
+            least = min(least, value)
+            for v in vectors.T:
+                p = point.W.T @ v
+                slope = p**2
+                slope[k] -= v @ v
+                self._add(slope, float(p @ point.M @ p - v @ point.scatters.apply_one(k, v)), k)
+        return least
+
+    def _add(self, slope: np.ndarray, height: float, owner: int) -> None:
+        self.coefficients.append(slope)
+        self.heights.append(height)
+        self.owners.append(owner)
+
+    def solve(
+        self, slack: np.ndarray, cost: np.ndarray, box: list[tuple[float | None, float | None]]
+    ) -> np.ndarray | None:
+        """Return the nu and slacks of least cost under all planes, or None if that fails."""
+        cost = np.append(np.zeros(len(self.coefficients[0])), cost)
+        A = np.hstack([np.array(self.coefficients), slack])
+        program = linprog(cost, A_ub=A, b_ub=np.array(self.heights), bounds=box)
+        return program.x if program.success else None
+
+
+def dual_bound(point: _Stationary, *, tol: float, max_iter: int) -> tuple[float, np.ndarray, int]:
+    """Look for the nu of the dual certificate, or else of the least bound, by cutting planes.
+
+    First the least eigenvalue of M - diag(nu) and of all A_k is raised: it is a concave function
+    of nu, and each eigenvector v gives a plane above it, since v^T A_k(nu) v is linear in nu. The
+    next nu maximises the least of the planes, a linear program in K + 1 variables. Where no
+    nu makes it zero there is no certificate, and the bound itself, 1/2 (tr M + sum_k e_k) with
+    e_k = max(0, -lambda_min(A_k)), is lowered in the same way.
 
     Returns
     -------
@@ -226,50 +268,37 @@ def dual_bound(point: _Stationary, *, tol: float, max_iter: int) -> tuple[float,
     scale = float(np.trace(point.M)) / K
     objective = 0.5 * scale * K
     # nu_k <= M_kk is necessary; nu_k >= 0 is so whenever D > K, and else costs nothing.
-    box = [(-scale * K, float(m)) for m in np.diag(point.M)] + [(None, scale)]
-    planes: list[np.ndarray] = []  # rows (coefficients of nu, 1) of  coefficients . nu + t <= rhs
-    heights: list[float] = []
+    box: list[tuple[float | None, float | None]]
+    box = [(-scale * K, float(m)) for m in np.diag(point.M)]
+    planes = _Planes([], [], [])
     nu = 0.5 * np.diag(point.M)
-    best, best_nu, highest, n_iter = np.inf, nu, -np.inf, 0
+    best, best_nu, highest, n_iter, raising = np.inf, nu, -np.inf, 0, True
     for n_iter in range(1, max_iter + 1):  # noqa: B007 - returned after the loop
-        highest = max(highest, _add_planes(point, nu, planes, heights))
+        highest = max(highest, planes.touch(point, nu))
         bound = bound_at(point, nu)
         if bound < best:
             best, best_nu = bound, nu
         if best - objective <= 0.5 * tol * objective:
             break
-        program = linprog(
-            np.append(np.zeros(K), -1.0), A_ub=np.array(planes), b_ub=np.array(heights), bounds=box
-        )
-        if not program.success:
-            break
-        nu, height = program.x[:K], float(program.x[K])
-        # No nu has a higher least eigenvalue than `height`: nothing is left to find.
-        if height - highest <= 1e-9 * scale:
+        if raising:
+            below = np.ones((len(planes.heights), 1))
+            found = planes.solve(below, np.array([-1.0]), [*box, (None, scale)])
+            if found is not None:
+                nu = found[:K]
+                # No nu has a least eigenvalue above that of the planes.
+                height = float(found[K])
+                raising = height > -1e-6 * scale and height - highest > 1e-9 * scale
+        if not raising:
+            excess = -1.0 * (np.array(planes.owners)[:, None] == np.arange(K))
+            found = planes.solve(excess, np.full(K, 0.5), [*box, *[(0.0, None)] * K])
+            if found is not None:
+                nu = found[:K]
+                # No nu has a bound below that of the planes.
+                if best - objective - 0.5 * found[K:].sum() <= 0.01 * (best - objective):
+                    break
+        if found is None:
             break
     return best, best_nu, n_iter
-
-
-def _add_planes(
-    point: _Stationary, nu: np.ndarray, planes: list[np.ndarray], heights: list[float]
-) -> float:
-    """Add the planes that touch the least eigenvalues at `nu`; return the least of these."""
-    N = point.M - np.diag(nu)
-    values, vectors = eigh(N)
-    least = float(values[0])
-    for v in vectors.T[:CUTS_PER_CONSTRAINT]:
-        planes.append(np.append(v**2, 1.0))
-        heights.append(float(v @ point.M @ v))
-    for k in range(len(nu)):
-        value, vectors = _least_eigenvectors(point, k, nu, N)
-        least = min(least, value)
-        for v in vectors.T:
-            p = point.W.T @ v
-            coefficients = p**2
-            coefficients[k] -= v @ v
-            planes.append(np.append(coefficients, 1.0))
-            heights.append(float(p @ point.M @ p - v @ point.scatters.apply_one(k, v)))
-    return least
 
 
 def _least_eigenvectors(
