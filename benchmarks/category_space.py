@@ -7,10 +7,7 @@ scikit-learn brings are used, and the others are named as skipped.
 """
 
 import argparse
-import sys
-import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -25,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from benchmarks._report import Row, print_rows, spread
 from supred import CategorySpace, KernelDiscriminantAnalysis
 from supred.datasets.real import DataNotFoundError, load_uci
 from supred.solvers.category_certificate import rapcsak_eigenvalue
@@ -47,30 +45,6 @@ STANDARDISED = ("wine", "ann-thyroid")
 LARGE = ("satellite", "ann-thyroid")
 QUICK = ("iris", "wine", "seeds", "vehicle")
 C_GRID = [0.1, 1.0, 10.0, 100.0]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure: what was measured beside what is published and what is required."""
-
-    name: str
-    measured: str
-    published: str = ""
-    required: str = ""
-    reached: bool | None = None  # None: nothing is required
-
-    @property
-    def verdict(self) -> str:
-        """What the last column says."""
-        return {None: "", True: "ok", False: "NOT REACHED"}[self.reached]
-
-
-def print_rows(title: str, rows: list[Row]) -> None:
-    print(f"\n{title}")
-    print(f"{'':44} {'measured':>26} {'published':>10} {'required':>12}  verdict")
-    for r in rows:
-        print(f"{r.name:44} {r.measured:>26} {r.published:>10} {r.required:>12}  {r.verdict}")
-    sys.stdout.flush()
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -143,18 +117,17 @@ def kernel_rows(name: str, n_splits: int) -> list[Row]:
 
 
 def percent_row(name: str, scores: list[float], paper: float, least: float) -> Row:
-    mean = float(np.mean(scores))
     return Row(
         name,
-        f"{mean:.1f} +- {np.std(scores):.1f} ({len(scores)} splits)",
-        "" if np.isnan(paper) else f"{paper:.1f}",
-        "" if np.isnan(least) else f">= {least:g}",
-        None if np.isnan(least) else mean >= least,
+        spread(scores, digits=1),
+        "-" if np.isnan(paper) else f"{paper:.1f}",
+        "-" if np.isnan(least) else f">= {least:g}",
+        None if np.isnan(least) else bool(np.mean(scores) >= least),
     )
 
 
 def small_row(name: str, value: float, most: float) -> Row:
-    return Row(name, f"{value:.1e}", "", f"<= {most:.0e}", bool(value <= most))
+    return Row(name, f"{value:.1e}", "-", f"<= {most:.0e}", bool(value <= most))
 
 
 def exactness_rows() -> list[Row]:
@@ -195,7 +168,7 @@ def exactness_rows() -> list[Row]:
 def certificate_rows(certified: list[bool]) -> list[Row]:
     share = float(np.mean(certified))
     measured = f"{100 * share:.0f} % of {len(certified)} fits"
-    return [Row("certified as the global optimum", measured, "", ">= 80 %", share >= 0.8)]
+    return [Row("certified as the global optimum", measured, "-", ">= 80 %", share >= 0.8)]
 
 
 def pymanopt_rows(n_repeats: int) -> list[Row]:
@@ -247,11 +220,11 @@ def pymanopt_rows(n_repeats: int) -> list[Row]:
     middle = float(np.median(ratios))
     measured = f"{middle:.2f} (median of {n_repeats})"
     return [
-        Row(f"{name} (6 starts to 1)", measured, "", "< 1", middle < 1),
+        Row(f"{name} (6 starts to 1)", measured, "-", "< 1", middle < 1),
         Row(
             "satellite: objective / pymanopt's - 1",
             f"{worst:.1e}",
-            "",
+            "-",
             ">= -1e-8",
             worst >= -1e-8,
         ),
@@ -283,7 +256,7 @@ def kernel_discriminant_rows(n_rows: int) -> list[Row]:
         Row(
             f"kernel Fisher, {n_rows} rows: time / eigenproblem's",
             f"{ratio:.3f}",
-            "",
+            "-",
             "< 1",
             ratio < 1,
         ),
@@ -317,43 +290,36 @@ def start_rows(names: list[str]) -> list[Row]:
     ]
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks category_space", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="four splits of the small tables")
     parser.add_argument("--splits", type=int, default=10, help="splits of the small tables")
-    options = parser.parse_args()
-    warnings.simplefilter("default")
-    rows: list[Row] = []
+    options = parser.parse_args(arguments)
     certified: list[bool] = []
     used: list[str] = []
-
-    def show(title: str, new: list[Row]) -> None:
-        print_rows(title, new)
-        rows.extend(new)
-
-    show("Exactness (wine)", exactness_rows())
+    reached = print_rows("Exactness (wine)", exactness_rows())
     for name in QUICK if options.quick else ACCURACIES:
         n_splits = 4 if options.quick else 5 if name in LARGE else options.splits
         try:
-            new = accuracy_rows(name, n_splits, certified, peers=not options.quick)
+            rows = accuracy_rows(name, n_splits, certified, peers=not options.quick)
         except DataNotFoundError as error:
-            show(name, [Row(name, f"skipped: {error}")])
+            print(f"\n{name} skipped: {error}")
             continue
         if len(ACCURACIES[name][0]) == 3:
-            new += kernel_rows(name, options.splits)
+            rows += kernel_rows(name, options.splits)
         used.append(name)
-        show(f"{name}: accuracy in %", new)
-    show("Certificates (squared and whitened fits above)", certificate_rows(certified))
-    show("Starts", start_rows(used))
+        reached &= print_rows(f"{name}: accuracy in %", rows)
+    reached &= print_rows("Certificates of the fits above", certificate_rows(certified))
+    print_rows("Starts", start_rows(used))
     try:
-        show("Trust regions", pymanopt_rows(3 if options.quick else 9))
+        reached &= print_rows("Trust regions", pymanopt_rows(3 if options.quick else 9))
     except DataNotFoundError as error:
-        show("Trust regions", [Row("satellite", f"skipped: {error}")])
-    show("Kernel discriminant", kernel_discriminant_rows(600 if options.quick else 1500))
-    failed = [row.name for row in rows if row.reached is False]
-    print(f"\n{len(failed)} figure(s) not reached" + "".join(f"\n  {name}" for name in failed))
-    return 1 if failed else 0
+        print(f"\nTrust regions skipped: {error}")
+    n_rows = 600 if options.quick else 1500
+    reached &= print_rows("Kernel discriminant", kernel_discriminant_rows(n_rows))
+    print("\nAll figures reached" if reached else "\nNot all figures reached")
+    return 0 if reached else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())
