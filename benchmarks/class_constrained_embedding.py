@@ -1,6 +1,6 @@
 """What ClassConstrainedEmbedding must show: measured beside published and required.
 
-``python -m benchmarks.class_constrained_embedding`` prints every figure and ends with code 1 if
+``python -m benchmarks class_constrained_embedding`` prints every figure and ends with code 1 if
 one is not reached; ``--quick`` takes fewer data sets and leaves the large ones out. MNIST is read
 from the folder in the environment variable SUPRED_DATA and left out without it.
 """
@@ -10,13 +10,13 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.manifold import SpectralEmbedding
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 
+from benchmarks._report import Row, print_rows
 from supred import ClassConstrainedEmbedding
 from supred.datasets import make_classes_on_swiss_roll
 from supred.datasets.real import DataNotFoundError, load_mnist
@@ -27,31 +27,7 @@ PAPER = {300: (4.4, 6.4, 5.0), 400: (3.6, 5.0, 4.4), 500: (2.6, 3.6, 3.4)}
 N_TEST = 50
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of the table; `reached` is None where nothing is required."""
-
-    check: str
-    measured: str
-    published: str = "-"
-    required: str = "-"
-    reached: bool | None = None
-
-
-def print_rows(rows: list[Row]) -> None:
-    """Print a table with a verdict on each line."""
-    head = ("check", "measured", "published", "required", "verdict")
-    verdicts = {True: "reached", False: "NOT REACHED", None: ""}
-    table = [head] + [
-        (row.check, row.measured, row.published, row.required, verdicts[row.reached])
-        for row in rows
-    ]
-    widths = [max(len(line[i]) for line in table) for i in range(len(head))]
-    for line in table:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
-
-
-def spread(values: list[float] | np.ndarray) -> str:
+def percent(values: list[float] | np.ndarray) -> str:
     """Return the mean and its standard error, of parts as percent."""
     values = 100 * np.asarray(values, dtype=float)
     if len(values) == 1:
@@ -93,27 +69,27 @@ def swiss_roll(quick: bool) -> Iterator[Row]:
         mean = 100 * np.mean(nearest)
         yield Row(
             f"swiss roll, {n_train} rows: 3-NN, error %",
-            spread(nearest),
+            percent(nearest),
             f"{paper_nearest}",
             f"{low} to {high}",
             bool(low <= mean <= high),
         )
         yield Row(
             f"swiss roll, {n_train} rows: beta 1, 3 dims, 3-NN, error %",
-            spread(ours),
+            percent(ours),
             f"{paper_ours}",
             f"<= {mean + 1.5:.1f} (3-NN + 1.5)",
             bool(100 * np.mean(ours) <= mean + 1.5),
         )
         yield Row(
             f"swiss roll, {n_train} rows: Laplacian eigenmaps, 2 dims, 3-NN, error %",
-            spread(laplacian),
+            percent(laplacian),
             f"{paper_laplacian}",
         )
     for name, values in (("transform", alone), ("transform_batch", together)):
         yield Row(
             f"swiss roll: {name}, decisions as if embedded anew, %",
-            spread(values),
+            percent(values),
             required=">= 97",
             reached=bool(np.mean(values) >= 0.97),
         )
@@ -142,18 +118,18 @@ def semi_supervised(quick: bool) -> Iterator[Row]:
             peer = KNeighborsClassifier(3).fit(X[:n_labelled], y[:n_labelled])
             nearest.append(error(peer.predict(X[rest]), y[rest]))
         name = f"swiss roll, {n_labelled} of 1000 labelled:"
-        yield Row(f"{name} 3-NN on the rows, error %", spread(nearest))
+        yield Row(f"{name} 3-NN on the rows, error %", percent(nearest))
         for beta in (0.1, 1.0):
             mean = 100 * float(np.mean(errors[beta]))
             text, reaches = limits.get((beta, n_labelled), ("-", None))
             verdict = None if reaches is None else reaches(mean)
-            yield Row(f"{name} beta {beta:g}, error %", spread(errors[beta]), "-", text, verdict)
+            yield Row(f"{name} beta {beta:g}, error %", percent(errors[beta]), "-", text, verdict)
         best = 100 * min(np.mean(errors[0.1]), np.mean(errors[1.0])) + 1
         auto = 100 * float(np.mean(errors["auto"]))
         asked = n_labelled >= 100
         yield Row(
             f"{name} beta auto, error %",
-            spread(errors["auto"]),
+            percent(errors["auto"]),
             required=f"<= {best:.1f} (best + 1)" if asked else "-",
             reached=bool(auto <= best) if asked else None,
         )
@@ -183,18 +159,18 @@ def mnist(quick: bool) -> Iterator[Row]:
         raw.append(error(KNeighborsClassifier(3).fit(train, labels).predict(test), truth))
         alone.append(1 - error(by_row, decided))
         together.append(1 - error(by_batch, decided))
-    yield Row("MNIST 3000 + 1000: 3-NN after PCA(50), error %", spread(raw))
+    yield Row("MNIST 3000 + 1000: 3-NN after PCA(50), error %", percent(raw))
     yield Row(
         "MNIST 3000 + 1000: 9 dims, beta 0.1, 3-NN, error %",
-        spread(anew),
+        percent(anew),
         required="<= 8",
         reached=bool(np.mean(anew) <= 0.08),
     )
-    yield Row("MNIST 3000 + 1000: the same by transform, error %", spread(single))
+    yield Row("MNIST 3000 + 1000: the same by transform, error %", percent(single))
     for name, values, limit in (("transform", alone, 90), ("transform_batch", together, 95)):
         yield Row(
             f"MNIST: {name}, decisions as if embedded anew, %",
-            spread(values),
+            percent(values),
             required=f">= {limit}",
             reached=bool(100 * np.mean(values) >= limit),
         )
@@ -276,15 +252,16 @@ def large(quick: bool) -> Iterator[Row]:
     )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks class_constrained_embedding", description=__doc__
+    )
     parser.add_argument("--quick", action="store_true", help="fewer data sets, no large ones")
-    quick = parser.parse_args().quick
-    rows: list[Row] = []
+    quick = parser.parse_args(arguments).quick
+    reached = True
     for check in (swiss_roll, semi_supervised, mnist, sparse_against_dense, speed, large):
-        rows += check(quick)
-    print_rows(rows)
-    return 1 if any(row.reached is False for row in rows) else 0
+        reached &= print_rows(f"class constrained embedding: {check.__name__}", check(quick))
+    return 0 if reached else 1
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -28,6 +27,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+from benchmarks._report import Row, print_rows, spread
 from supred import MaxMarginProjection, stack_tasks
 from supred.datasets.real import DataNotFoundError, load_mnist
 from supred.solvers.max_margin_bound import lower_bound
@@ -36,21 +36,6 @@ from supred.solvers.task_svms import Tasks, dual_directions, solve_task_svms
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 PAIRS = list(combinations(range(10), 2))
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table; `passed` is None where nothing is required."""
-
-    check: str
-    measured: str
-    published: str = "-"
-    required: str = "-"
-    passed: bool | None = None
-
-
-def spread(values: list[float], digits: int = 4) -> str:
-    return f"{np.mean(values):.{digits}f} (sd {np.std(values):.{digits}f}, n={len(values)})"
 
 
 # --- what needs no data ----------------------------------------------------------------------
@@ -157,17 +142,17 @@ def ring_rows(draws: int) -> Iterator[Row]:
         learned.append(model.score(X[150:], y[150:]))
         shares.append(float(model.feature_scales_[:2].sum() / model.feature_scales_.sum()))
         steps.append(model.n_iter_)
-    yield Row("ring, equal scales: accuracy", spread(equal), "trial: 0.62 to 0.68")
+    yield Row("ring, equal scales: accuracy", spread(equal, 4), "trial: 0.62 to 0.68")
     yield Row(
         "ring, learned scales: accuracy",
-        spread(learned),
+        spread(learned, 4),
         "trial: 0.93 to 0.94",
         ">= 0.88",
         bool(np.mean(learned) >= 0.88),
     )
     yield Row(
         "ring: share of the scale on the 2 true dimensions",
-        spread(shares),
+        spread(shares, 4),
         "trial: 0.86 to 0.90",
         ">= 0.80",
         bool(np.mean(shares) >= 0.80),
@@ -234,7 +219,7 @@ def pair_rows(mnist: Split, draws: int) -> Iterator[Row]:
         required = name.startswith("MMDR")
         yield Row(
             f"MNIST 5/6, AUC: {name}",
-            spread(values),
+            spread(values, 4),
             f"trial: {trial[name]}",
             ">= 0.985" if required else "-",
             bool(np.mean(values) >= 0.985) if required else None,
@@ -287,12 +272,12 @@ def all_pairs_rows(mnist: Split, draws: int) -> Iterator[Row]:
         required = name.startswith("MMDR")
         yield Row(
             f"MNIST 45 pairs: {name}",
-            spread(values),
+            spread(values, 4),
             f"trial: {trial[name]}",
             ">= independent" if required else "-",
             bool(np.mean(values) >= np.mean(found["independent SVMs"])) if required else None,
         )
-    yield Row("MNIST 45 pairs: gap / objective of MMDR", spread(gaps))
+    yield Row("MNIST 45 pairs: gap / objective of MMDR", spread(gaps, 4))
 
 
 def published_rows(mnist: Split, draws: int) -> Iterator[Row]:
@@ -343,38 +328,31 @@ def published_rows(mnist: Split, draws: int) -> Iterator[Row]:
         )
 
 
-def print_rows(rows: Iterator[Row]) -> bool:
-    """Print the rows as they come and tell whether all requirements are met."""
-    good = True
-    for row in rows:
-        verdict = {None: "reported", True: "ok", False: "NOT REACHED"}[row.passed]
-        print(
-            f"{row.check}\n    measured {row.measured}   published {row.published}"
-            f"   required {row.required}   {verdict}",
-            flush=True,
-        )
-        good &= row.passed is not False
-    return good
-
-
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks max_margin_projection")
     parser.add_argument("--quick", action="store_true", help="the small checks only")
     parser.add_argument("--draws", type=int, default=5, help="draws of the 45 pairs and the ring")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     warnings.simplefilter("default", ConvergenceWarning)
-    good = print_rows(identity_rows())
-    good &= print_rows(independent_rows())
-    good &= print_rows(objective_rows())
-    good &= print_rows(ring_rows(2 if options.quick else options.draws))
+    good = print_rows("max-margin projection: identity", identity_rows())
+    good &= print_rows("max-margin projection: independent", independent_rows())
+    good &= print_rows("max-margin projection: objective", objective_rows())
+    good &= print_rows(
+        "max-margin projection: ring", ring_rows(2 if options.quick else options.draws)
+    )
     try:
         mnist = load_mnist()
     except DataNotFoundError as error:
         print(f"MNIST checks are left out: {error}")
         return 0 if good and options.quick else 1
-    good &= print_rows(pair_rows(mnist, 1 if options.quick else 3))
-    good &= print_rows(all_pairs_rows(mnist, 1 if options.quick else options.draws))
-    good &= print_rows(published_rows(mnist, 1 if options.quick else 3))
+    good &= print_rows("max-margin projection: pair", pair_rows(mnist, 1 if options.quick else 3))
+    good &= print_rows(
+        "max-margin projection: all_pairs",
+        all_pairs_rows(mnist, 1 if options.quick else options.draws),
+    )
+    good &= print_rows(
+        "max-margin projection: published", published_rows(mnist, 1 if options.quick else 3)
+    )
     return 0 if good else 1
 
 
