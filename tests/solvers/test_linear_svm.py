@@ -117,15 +117,22 @@ def test_one_sign_only_is_a_constant():
     assert svm.gap == 0.0
 
 
-def test_several_svms_are_single_ones_whatever_n_jobs():
-    Z, _ = problem("balanced")
+@pytest.mark.parametrize("together", [True, False])
+def test_several_svms_are_single_ones_whatever_n_jobs(together, monkeypatch):
+    Z, _ = problem("balanced", n_rows=600)
     signs = np.where(np.arange(len(Z))[:, None] % 3 == np.arange(3), 1, -1)
-    one = solve_linear_svms(Z, signs, np.ones(len(Z)), n_jobs=1)
-    two = solve_linear_svms(Z, signs, np.ones(len(Z)), n_jobs=2)
+    u = np.random.RandomState(0).uniform(0.5, 2.0, size=len(Z))
+    alone = [solve_linear_svm(Z, signs[:, k], u) for k in range(3)]
+    if not together:
+        monkeypatch.setattr(linear_svm, "SMALL", 100)
+    one = solve_linear_svms(Z, signs, u, n_jobs=1)
+    two = solve_linear_svms(Z, signs, u, n_jobs=2)
     for k in range(3):
-        alone = solve_linear_svm(Z, signs[:, k], np.ones(len(Z)))
-        np.testing.assert_array_equal(one[k].coef, alone.coef)
-        np.testing.assert_array_equal(two[k].coef, alone.coef)
+        np.testing.assert_array_equal(one[k].coef, two[k].coef)
+        np.testing.assert_allclose(one[k].objective, alone[k].objective, rtol=2e-4)
+        if together:
+            np.testing.assert_allclose(one[k].coef, alone[k].coef, rtol=1e-8)
+            np.testing.assert_allclose(one[k].dual, alone[k].dual, rtol=1e-6, atol=1e-9)
 
 
 def test_rows_outside_act_by_their_sums():
@@ -137,12 +144,12 @@ def test_rows_outside_act_by_their_sums():
     outside = slack > 0.3  # surely at their bound
     w, b, _, _ = interior_point(
         Z[~outside],
-        y[~outside],
-        u[~outside],
-        Z[outside].T @ (u * y)[outside],
-        float((u * y)[outside].sum()),
+        y[None, ~outside],
+        u[None, ~outside],
+        (Z[outside].T @ (u * y)[outside])[None],
+        (u * y)[outside].sum(keepdims=True),
         1e-9,
-        offset=float(u[outside].sum()),
+        offset=u[outside].sum(keepdims=True),
     )
-    np.testing.assert_allclose(w, whole.coef, atol=1e-4)
-    np.testing.assert_allclose(b, whole.intercept, atol=1e-4)
+    np.testing.assert_allclose(w[0], whole.coef, atol=1e-4)
+    np.testing.assert_allclose(b[0], whole.intercept, atol=1e-4)

@@ -21,6 +21,8 @@ from supred.solvers.svm_interior_point import interior_point
 DEFAULT_TOL = 1e-4
 # Problems up to this many rows are solved in one piece.
 SMALL = 3000
+# A thinned-out problem keeps at least this many rows of each sign.
+FEWEST = 50
 # A row this close to its margin is on it.
 ON_MARGIN = 1e-9
 
@@ -151,6 +153,8 @@ def solve_linear_svms(
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     """
+    if len(Z) <= SMALL and (u > 0).all() and _all_have_two_sides(signs):
+        return _solve_together(Z, signs, u, tol)
     guesses = starts if starts is not None else [None] * signs.shape[1]
     return list(
         Parallel(n_jobs=n_jobs, prefer="threads")(
@@ -160,9 +164,35 @@ def solve_linear_svms(
     )
 
 
+def _all_have_two_sides(signs: np.ndarray) -> bool:
+    """Tell whether every SVM sees every row and has rows of both signs."""
+    return bool(
+        ((signs != 0).all()) and (signs.min(axis=0) < 0).all() and (signs.max(axis=0) > 0).all()
+    )
+
+
+def _solve_together(Z: np.ndarray, signs: np.ndarray, u: np.ndarray, tol: float) -> list[LinearSVM]:
+    """Solve SVMs on the same few rows in the same array operations."""
+    Z = np.asarray(Z, dtype=float)
+    y = np.ascontiguousarray(signs.T, dtype=float)
+    n_svms = len(y)
+    w, b, a, n_iter = interior_point(
+        Z,
+        y,
+        np.tile(np.asarray(u, dtype=float), (n_svms, 1)),
+        np.zeros((n_svms, Z.shape[1])),
+        np.zeros(n_svms),
+        tol,
+    )
+    return [
+        _certified(_Problem(Z, y[k], u), w[k], float(b[k]), a[k], int(n_iter[k]))
+        for k in range(n_svms)
+    ]
+
+
 def _solve(problem: _Problem, tol: float, start: tuple[np.ndarray, float] | None) -> LinearSVM:
     n_rows = len(problem.y)
-    if n_rows <= SMALL:
+    if n_rows <= max(SMALL, 4 * FEWEST):
         return _solve_on(problem, np.ones(n_rows, dtype=bool), np.zeros(n_rows), tol)
     n_iter = 0
     if start is None:
@@ -208,18 +238,25 @@ def _solve_on(problem: _Problem, free: np.ndarray, fixed: np.ndarray, tol: float
     pull = problem.Z.T @ (fixed * problem.y)
     charge = float(fixed @ problem.y)
     everything = bool(free.all())
-    w, b, a_free, n_iter = interior_point(
+    w, b, a, n_iter = interior_point(
         problem.Z if everything else problem.Z[free],
-        problem.y if everything else problem.y[free],
-        problem.u if everything else problem.u[free],
-        pull,
-        charge,
+        (problem.y if everything else problem.y[free])[None],
+        (problem.u if everything else problem.u[free])[None],
+        pull[None],
+        np.array([charge]),
         # Leave room for what the rows off the working set add to the gap.
         tol if everything else 0.5 * tol,
-        offset=float(fixed.sum()),
+        offset=np.array([fixed.sum()]),
     )
     dual = fixed.copy()
-    dual[free] = a_free
+    dual[free] = a[0]
+    return _certified(problem, w[0], float(b[0]), dual, int(n_iter[0]))
+
+
+def _certified(
+    problem: _Problem, w: np.ndarray, b: float, dual: np.ndarray, n_iter: int
+) -> LinearSVM:
+    """Return the SVM with its objective and duality gap over all rows."""
     _balance(dual, problem.y)
     objective = problem.primal(w, problem.slack(w, b))
     return LinearSVM(w, b, dual, objective, objective - problem.dual(dual), n_iter)
@@ -231,7 +268,7 @@ def _thin_out(problem: _Problem) -> _Problem:
     u = problem.u.copy()
     for sign in (-1.0, 1.0):
         rows = np.flatnonzero(problem.y == sign)
-        kept = rows[:: min(8, max(1, len(rows) // 50))]
+        kept = rows[:: max(1, min(8, len(rows) // FEWEST))]
         u[kept] *= problem.u[rows].sum() / problem.u[kept].sum()
         chosen[kept] = True
     return _Problem(problem.Z[chosen], problem.y[chosen], u[chosen])

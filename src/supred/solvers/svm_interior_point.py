@@ -1,6 +1,6 @@
-"""A primal-dual interior point method for one linear SVM of few dimensions.
+"""A primal-dual interior point method for linear SVMs of few dimensions on the same rows.
 
-The optimality conditions, with slacks r >= 0 of the margins and xi >= 0 of the hinge,
+The optimality conditions of each SVM, with slacks r >= 0 of the margins and xi >= 0 of the hinge,
 
     y_n (w . z_n + b) + xi_n - r_n = 1,
     w = pull + sum_n a_n y_n z_n,    charge + sum_n a_n y_n = 0,
@@ -13,7 +13,11 @@ Eliminating all that belongs to a row leaves a linear system in (w, b):
 
     (diag(1, .., 1, 0) + sum_n theta_n (z_n, 1)(z_n, 1)^T) d(w, b) = right-hand side,
     1 / theta_n = xi_n / (u_n - a_n) + r_n / a_n.
+
+Several SVMs go through the same array operations, each with its own step lengths.
 """
+
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -24,148 +28,208 @@ TO_BOUNDARY = 0.995
 PATIENCE = 40
 
 
+@dataclass
+class _Paths:
+    """The SVMs that are still on their way; every array has one entry or row per SVM."""
+
+    which: np.ndarray  # place of the SVM in the result
+    y: np.ndarray  # (k, n)
+    u: np.ndarray  # (k, n)
+    shift: np.ndarray  # (k, L + 1): pull and charge
+    offset: np.ndarray  # (k,)
+    a: np.ndarray  # (k, n)
+    r: np.ndarray  # (k, n)
+    xi: np.ndarray  # (k, n)
+    v: np.ndarray  # (k, L + 1): w and b
+    upper: np.ndarray  # (k,): least primal objective so far
+    lower: np.ndarray  # (k,): greatest dual objective so far
+    least_gap: np.ndarray  # (k,)
+    waited: np.ndarray  # (k,): iterations without a smaller gap
+
+    def keep(self, chosen: np.ndarray) -> "_Paths":
+        """Return the SVMs that are chosen by a mask."""
+        return _Paths(*(getattr(self, part.name)[chosen] for part in fields(self)))
+
+
 def interior_point(
     Z: np.ndarray,
     y: np.ndarray,
     u: np.ndarray,
     pull: np.ndarray,
-    charge: float,
+    charge: np.ndarray,
     tol: float,
     *,
-    offset: float = 0.0,
-) -> tuple[np.ndarray, float, np.ndarray, int]:
-    """Follow the central path until the relative duality gap is at most `tol`.
+    offset: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Follow the central path of each SVM until its relative duality gap is at most `tol`.
 
     Parameters
     ----------
     Z : ndarray of shape (n_rows, n_dimensions)
-    y : ndarray of shape (n_rows,)
-        -1.0 and 1.0, both present.
-    u : ndarray of shape (n_rows,)
+    y : ndarray of shape (n_svms, n_rows)
+        -1.0 and 1.0, both present in each SVM.
+    u : ndarray of shape (n_svms, n_rows)
         Positive upper bounds of the dual variables.
-    pull : ndarray of shape (n_dimensions,)
+    pull : ndarray of shape (n_svms, n_dimensions)
         sum a_n y_n z_n over rows outside this problem.
-    charge : float
+    charge : ndarray of shape (n_svms,)
         sum a_n y_n over rows outside this problem.
     tol : float
         Relative duality gap at which to stop.
-    offset : float
+    offset : ndarray of shape (n_svms,), optional
         Sum of a_n over rows outside this problem: the constant that their hinge losses,
         linear there, add to the objective.
 
     Returns
     -------
-    w : ndarray of shape (n_dimensions,)
-    b : float
-    a : ndarray of shape (n_rows,)
+    w : ndarray of shape (n_svms, n_dimensions)
+    b : ndarray of shape (n_svms,)
+    a : ndarray of shape (n_svms, n_rows)
         Dual variables, strictly inside their box.
-    n_iter : int
+    n_iter : ndarray of shape (n_svms,)
     """
-    n_rows, n_dimensions = Z.shape
-    rows = np.empty((n_rows, n_dimensions + 1))  # (z_n, 1)
-    rows[:, :-1], rows[:, -1] = Z, 1.0
-    shift = np.append(pull, charge)
-    ridge = np.append(np.ones(n_dimensions), 0.0)
+    n_svms, n_rows = y.shape
+    rows = np.column_stack([Z, np.ones(n_rows)])  # (z_n, 1)
+    ridge = np.append(np.ones(Z.shape[1]), 0.0)
+    shift = np.column_stack([pull, charge])
+    paths = _start(rows, ridge, y, u, shift, np.zeros(n_svms) if offset is None else offset)
+    best_v, best_a = paths.v.copy(), paths.a.copy()
+    n_iter = np.zeros(n_svms, dtype=int)
+    for iteration in range(MAX_ITER + 1):
+        slack = 1.0 - paths.y * (paths.v @ rows.T)
+        _note_bounds(paths, rows, slack, best_v, best_a)
+        n_iter[paths.which] = iteration
+        open_paths = paths.upper - paths.lower > tol * np.abs(paths.upper)
+        open_paths &= paths.waited < PATIENCE
+        if not open_paths.any():
+            break
+        if not open_paths.all():
+            paths, slack = paths.keep(open_paths), slack[open_paths]
+        _step(paths, rows, ridge, slack)
+    return best_v[:, :-1], best_v[:, -1], best_a, n_iter
 
-    a = _starting_dual(y, u, charge)
-    force = rows.T @ (y * a) + shift  # (sum a y z, sum a y), with what is outside
+
+def _start(
+    rows: np.ndarray,
+    ridge: np.ndarray,
+    y: np.ndarray,
+    u: np.ndarray,
+    shift: np.ndarray,
+    offset: np.ndarray,
+) -> _Paths:
+    """Return strictly feasible points: the dual constraints hold, and e = xi - r."""
+    a = _starting_dual(y, u, shift[:, -1])
+    force = (y * a) @ rows + shift  # (sum a y z, sum a y), with what is outside
     # Shrink a start that is far too long: the dual is quadratic along the ray.
-    length = float(force[:-1] @ force[:-1])
-    if charge == 0.0 and length > 0:
-        factor = float(np.clip(a.sum() / length, 1e-3, 1.0))
-        a *= factor
-        force *= factor
-    v = force * ridge  # (w, b)
-    scores = rows @ v
-    total = float(u.sum())
-    sides = [float(u[y == sign] @ scores[y == sign] / u[y == sign].sum()) for sign in (-1.0, 1.0)]
-    v[-1] = -0.5 * sum(sides)
-    slack = 1.0 - y * (scores + v[-1])
-    spread = float(u @ np.abs(slack)) / total + 0.1
-    xi = np.maximum(slack, 0.0) + spread
-    r = xi - slack
-
-    best_v, best_objective = v, np.inf
-    best_a, best_bound = a, -np.inf
-    least_gap, waited = np.inf, 0
-    for n_iter in range(MAX_ITER + 1):  # noqa: B007 - returned after the loop
-        nu = u - a
-        objective = _primal(v, shift, u, slack, offset)
-        bound = a.sum() + offset - 0.5 * float(force[:-1] @ force[:-1])
-        if objective < best_objective:
-            best_v, best_objective = v, objective
-        # A dual that is not balanced is made so in the end, which costs about this much.
-        bound -= abs(float(force[-1])) * (1.0 + abs(float(v[-1])))
-        if bound > best_bound:
-            best_a, best_bound = a, bound
-        gap = best_objective - best_bound
-        if gap <= tol * abs(best_objective):
-            break
-        waited = 0 if gap < 0.9 * least_gap else waited + 1
-        least_gap = min(gap, least_gap)
-        if waited >= PATIENCE:
-            break
-
-        mu = float(a @ r + nu @ xi) / (2 * total)
-        theta = 1.0 / (xi / nu + r / a)
-        system = (rows * theta[:, None]).T @ rows
-        # The last term only matters where the bias is not determined.
-        system[np.diag_indices_from(system)] += ridge + 1e-14 * np.trace(system)
-
-        def newton(
-            target_r: np.ndarray | float, target_xi: np.ndarray | float
-        ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-            """Step towards a r = a target_r and nu xi = nu target_xi."""
-            residual = slack + target_r - target_xi  # noqa: B023
-            right = rows.T @ (y * (a + theta * residual)) + shift - ridge * v  # noqa: B023
-            step_v = np.linalg.solve(system, right)  # noqa: B023
-            step_a = theta * (residual - y * (rows @ step_v))  # noqa: B023
-            step_r = target_r - r - (r / a) * step_a  # noqa: B023
-            step_xi = target_xi - xi + (xi / nu) * step_a  # noqa: B023
-            return step_v, step_a, step_r, step_xi
-
-        step_v, step_a, step_r, step_xi = newton(0.0, 0.0)
-        primal = min(_longest(r, step_r), _longest(xi, step_xi))
-        dual = min(_longest(a, step_a), _longest(nu, -step_a))
-        predicted = float(
-            (a + dual * step_a) @ (r + primal * step_r)
-            + (nu - dual * step_a) @ (xi + primal * step_xi)
-        ) / (2 * total)
-        center = mu * (predicted / mu) ** 3
-        step_v, step_a, step_r, step_xi = newton(
-            (u * center - step_a * step_r) / a, (u * center + step_a * step_xi) / nu
-        )
-        primal = TO_BOUNDARY * min(_longest(r, step_r), _longest(xi, step_xi))
-        dual = TO_BOUNDARY * min(_longest(a, step_a), _longest(nu, -step_a))
-        v = v + primal * step_v
-        r = r + primal * step_r
-        xi = xi + primal * step_xi
-        a = a + dual * step_a
-        slack = 1.0 - y * (rows @ v)
-        force = rows.T @ (y * a) + shift
-    return best_v[:-1].copy(), float(best_v[-1]), best_a, n_iter
+    length = np.square(force[:, :-1]).sum(axis=1)
+    factor = np.clip(a.sum(axis=1) / np.maximum(length, 1e-300), 1e-3, 1.0)
+    factor[shift[:, -1] != 0] = 1.0
+    a *= factor[:, None]
+    v = force * factor[:, None] * ridge
+    scores = v @ rows.T
+    for sign in (-1.0, 1.0):
+        side = u * (y == sign)
+        v[:, -1] -= 0.5 * (side * scores).sum(axis=1) / side.sum(axis=1)
+    slack = 1.0 - y * (scores + v[:, -1:])
+    spread = (u * np.abs(slack)).sum(axis=1) / u.sum(axis=1) + 0.1
+    xi = np.maximum(slack, 0.0) + spread[:, None]
+    infinite = np.full(len(y), np.inf)
+    return _Paths(
+        which=np.arange(len(y)),
+        y=y,
+        u=u,
+        shift=shift,
+        offset=offset,
+        a=a,
+        r=xi - slack,
+        xi=xi,
+        v=v,
+        upper=infinite.copy(),
+        lower=-infinite,
+        least_gap=infinite.copy(),
+        waited=np.zeros(len(y), dtype=int),
+    )
 
 
-def _primal(
-    v: np.ndarray, shift: np.ndarray, u: np.ndarray, slack: np.ndarray, offset: float
-) -> float:
-    """Return 1/2 ||w||^2 - (pull, charge) . (w, b) + offset + sum u_n max(0, e_n)."""
-    w = v[:-1]
-    return float(0.5 * (w @ w) - shift @ v + offset + u @ np.maximum(slack, 0.0))
-
-
-def _starting_dual(y: np.ndarray, u: np.ndarray, charge: float) -> np.ndarray:
+def _starting_dual(y: np.ndarray, u: np.ndarray, charge: np.ndarray) -> np.ndarray:
     """Return a strictly inside its box with charge + sum a_n y_n = 0."""
-    positive, negative = float(u[y > 0].sum()), float(u[y < 0].sum())
+    positive = (u * (y > 0)).sum(axis=1)
+    negative = (u * (y < 0)).sum(axis=1)
     # a = p u on the positive rows and q u on the negative ones: p positive - q negative = -charge.
-    low = max(0.0, charge / negative)
-    high = min(1.0, (positive + charge) / negative)
+    low = np.maximum(0.0, charge / negative)
+    high = np.minimum(1.0, (positive + charge) / negative)
     q = low + 0.5 * (high - low)
     p = (q * negative - charge) / positive
-    return u * np.where(y > 0, p, q)
+    return u * np.where(y > 0, p[:, None], q[:, None])
 
 
-def _longest(values: np.ndarray, step: np.ndarray) -> float:
-    """Return the longest step in [0, 1] that keeps ``values + step`` from going negative."""
-    worst = float((step / values).min())
-    return 1.0 if worst >= -1.0 else -1.0 / worst
+def _note_bounds(
+    paths: _Paths, rows: np.ndarray, slack: np.ndarray, best_v: np.ndarray, best_a: np.ndarray
+) -> None:
+    """Keep the best primal and dual points so far, and count iterations without progress."""
+    w = paths.v[:, :-1]
+    losses = (paths.u * np.maximum(slack, 0.0)).sum(axis=1)
+    primal = 0.5 * np.square(w).sum(axis=1) + losses + paths.offset
+    primal -= (paths.shift * paths.v).sum(axis=1)
+    better = primal < paths.upper
+    paths.upper[better] = primal[better]
+    best_v[paths.which[better]] = paths.v[better]
+
+    force = (paths.y * paths.a) @ rows + paths.shift
+    dual = paths.a.sum(axis=1) + paths.offset - 0.5 * np.square(force[:, :-1]).sum(axis=1)
+    # A dual that is not balanced is made so in the end, which costs about this much.
+    dual -= np.abs(force[:, -1]) * (1.0 + np.abs(paths.v[:, -1]))
+    better = dual > paths.lower
+    paths.lower[better] = dual[better]
+    best_a[paths.which[better]] = paths.a[better]
+
+    gap = paths.upper - paths.lower
+    paths.waited = np.where(gap < 0.9 * paths.least_gap, 0, paths.waited + 1)
+    paths.least_gap = np.minimum(gap, paths.least_gap)
+
+
+def _step(paths: _Paths, rows: np.ndarray, ridge: np.ndarray, slack: np.ndarray) -> None:
+    """Take one predictor-corrector step of every SVM."""
+    y, u, a, r, xi, v = paths.y, paths.u, paths.a, paths.r, paths.xi, paths.v
+    nu = u - a
+    r_over_a, xi_over_nu = r / a, xi / nu
+    theta = 1.0 / (xi_over_nu + r_over_a)
+    system = np.stack([(rows * weights[:, None]).T @ rows for weights in theta])
+    # The last term only matters where the bias is not determined.
+    diagonal = np.einsum("kii->ki", system)
+    diagonal += ridge + 1e-14 * diagonal.sum(axis=1, keepdims=True)
+
+    def newton(
+        target_r: np.ndarray | float, target_xi: np.ndarray | float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Step towards a r = a target_r and nu xi = nu target_xi."""
+        residual = slack + target_r - target_xi
+        right = (y * (a + theta * residual)) @ rows + paths.shift - ridge * v
+        step_v = np.linalg.solve(system, right[:, :, None])[:, :, 0]
+        step_a = theta * (residual - y * (step_v @ rows.T))
+        step_r = target_r - r - r_over_a * step_a
+        step_xi = target_xi - xi + xi_over_nu * step_a
+        return step_v, step_a, step_r, step_xi
+
+    total = 2.0 * u.sum(axis=1)
+    mu = ((a * r).sum(axis=1) + (nu * xi).sum(axis=1)) / total
+    step_v, step_a, step_r, step_xi = newton(0.0, 0.0)
+    primal = np.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
+    dual = np.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
+    predicted = ((a + dual * step_a) * (r + primal * step_r)).sum(axis=1)
+    predicted += ((nu - dual * step_a) * (xi + primal * step_xi)).sum(axis=1)
+    center = u * (mu * (predicted / total / mu) ** 3)[:, None]
+    step_v, step_a, step_r, step_xi = newton(
+        (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
+    )
+    primal = TO_BOUNDARY * np.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
+    dual = TO_BOUNDARY * np.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
+    paths.v = v + primal * step_v
+    paths.r = r + primal * step_r
+    paths.xi = xi + primal * step_xi
+    paths.a = a + dual * step_a
+
+
+def _longest(values: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Return per SVM the longest step in [0, 1] that keeps all values from going negative."""
+    return -1.0 / np.minimum((step / values).min(axis=1), -1.0)
