@@ -1,6 +1,3 @@
-import doctest
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -356,10 +353,3 @@ def test_one_label_a_class_leaves_beta_at_its_default():
     model = ClassConstrainedEmbedding(beta="auto").fit(X, some)
     assert model.beta_ == 0.1
     assert len(model.history_) == 1
-
-
-def test_the_examples_of_the_guide_run():
-    page = Path(__file__).parents[2] / "docs" / "class-constrained-embedding.md"
-    failed, run = doctest.testfile(str(page), module_relative=False)
-    assert run > 5
-    assert failed == 0

@@ -1,0 +1,29 @@
+"""The examples run as they stand."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_transfer_example(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["transfer.py", "--draws", "1"])
+    runpy.run_path(str(ROOT / "examples" / "transfer.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert printed.count("shared projection") == 2
+    assert "new pair (44 tasks)" in printed
+
+
+def test_demo(monkeypatch, capsys, tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.setattr(sys, "argv", ["demo.py", "--out", str(tmp_path)])
+    runpy.run_path(str(ROOT / "examples" / "demo.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    table = {line.split("  ")[0]: line.split()[-6:] for line in printed.splitlines() if line}
+    # as accurate as SVC within half a point, and smaller
+    assert float(table["LowDimSVC"][0]) <= float(table["SVC"][0]) + 0.5
+    assert int(table["LowDimSVC"][3].replace(",", "")) < int(table["SVC"][3].replace(",", ""))
+    assert (tmp_path / "latent_space.png").stat().st_size > 10_000
