@@ -63,9 +63,14 @@ def mnist_10k(data: Arrays, quick: bool) -> Iterator[Row]:
         reduced = (pca.transform(draw[0]), draw[1], pca.transform(draw[2]), draw[3])
         model = fit_with_best_C(reduced, 10, GAMMA_10K, seed, Cs)
         errors["pca"].append(error(model, pca.transform(X_test), y_test))
-    yield at_most("MNIST 10 000 rows, M = 2500, L = 10: test error %", errors["10"], 3.1, "2.99")
-    yield at_most("the same, L = 5", errors["5"], 3.6, "4.69")
-    yield at_most("the same after PCA(40), L = 10", errors["pca"], 2.8, "2.60")
+    # One draw with one C scatters by 0.1; the quick run only guards against a fall.
+    slack = 0.3 if quick else 0.0
+    for key, text, limit, published in (
+        ("10", "MNIST 10 000 rows, M = 2500, L = 10: test error %", 3.1, "2.99"),
+        ("5", "the same, L = 5", 3.6, "4.69"),
+        ("pca", "the same after PCA(40), L = 10", 2.8, "2.60"),
+    ):
+        yield at_most(text, errors[key], limit + slack, published)
 
 
 def mnist_60k(data: Arrays, quick: bool) -> Iterator[Row]:
