@@ -103,4 +103,6 @@ def test_a_singular_matrix_is_solved_all_the_same():
     phi = np.column_stack([phi, phi, np.zeros(50)])
     gram, right = phi.T @ phi, phi.T @ Z[:50]
     W = NormalEquations(gram).solve(right, 1e-30)
-    np.testing.assert_allclose(phi @ W, phi @ np.linalg.lstsq(phi, Z[:50])[0], atol=1e-6)
+    np.testing.assert_allclose(
+        phi @ W, phi @ np.linalg.lstsq(phi, Z[:50], rcond=None)[0], atol=1e-6
+    )

@@ -233,10 +233,10 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         used = weights > 0
         if not used.all():
             X, codes, weights = X[used], codes[used], weights[used]
+        self.classes_ = classes
         rng = check_random_state(self.random_state)
         if held_out is None and self.early_stopping:
             X, codes, weights, held_out = self._hold_out(X, codes, weights, rng)
-        self.classes_ = classes
         mapping = parts.make_mapping(self, X, weights, rng)
         mapping.prepare(X, weights)
         self._train(mapping, X, codes, weights, held_out, rng, rows_used=used)
@@ -301,11 +301,10 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         """Split off a stratified validation part of the training rows."""
         counts = np.bincount(codes)
         if counts.min() < 2:
-            rare = self.classes_ if hasattr(self, "classes_") else np.arange(len(counts))
             raise ValueError(
                 f"early_stopping=True holds out rows of each class, but class(es) "
-                f"{rare[counts < 2].tolist()} have one row; set early_stopping=False or give "
-                "X_val and y_val."
+                f"{self.classes_[counts < 2].tolist()} have one row; set early_stopping=False or "
+                "give X_val and y_val."
             )
         rows = np.arange(len(codes))
         size = max(len(counts), round(self.validation_fraction * len(codes)))

@@ -11,6 +11,8 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 
 # One eigendecomposition costs as much as about this many Cholesky factors.
 CHOLESKY_LIMIT = 14
+# A smaller ratio of pivots is rounding: the matrix is singular.
+LEAST_PIVOT = 10 * np.finfo(float).eps
 
 
 class NormalEquations:
@@ -51,13 +53,16 @@ class NormalEquations:
             shifted[np.diag_indices_from(shifted)] += shift
             try:
                 factor = cho_factor(shifted, lower=True, overwrite_a=True)
+                pivots = factor[0].diagonal()
+                sound = bool((pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT)
             except np.linalg.LinAlgError:
-                # Not positive definite to working precision: the eigendecomposition can cope.
-                self.n_factors = CHOLESKY_LIMIT
-            else:
+                sound = False
+            if sound:
                 self.n_factors += 1
                 self._factor, self._factor_shift = factor, shift
                 return cho_solve(factor, right)
+            # Not positive definite to working precision: the eigendecomposition can cope.
+            self.n_factors = CHOLESKY_LIMIT
         values, vectors = self._decompose()
         return vectors @ ((vectors.T @ right) / (values + shift)[:, None])
 
