@@ -141,6 +141,27 @@ def test_single_precision_far_from_zero(digits):
     assert np.mean(linear[0] == linear[1]) >= 0.995
 
 
+def test_log_loss_gives_probabilities_and_is_at_home_in_two_dimensions(digits):
+    X_train, X_test, y_train, y_test = digits
+    options = {"n_components": 2, "n_centers": 300, "random_state": 0}
+    model = LowDimSVC(loss="log", **options).fit(X_train, y_train)
+    probabilities = model.predict_proba(X_test)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-6)
+    np.testing.assert_array_equal(probabilities.argmax(axis=1), model.predict(X_test))
+    hinge = LowDimSVC(**options).fit(X_train, y_train)
+    assert model.score(X_test, y_test) > max(0.88, hinge.score(X_test, y_test))
+    assert not hasattr(hinge, "predict_proba")
+
+
+def test_log_loss_of_two_classes():
+    X, y = blobs(n_classes=2, spread=4.0)
+    model = LowDimSVC(loss="log", n_centers=20, random_state=0).fit(X, y)
+    probabilities = model.predict_proba(X)
+    assert probabilities.shape == (len(y), 2)
+    np.testing.assert_array_equal(probabilities[:, 1] > 0.5, model.decision_function(X) > 0)
+    np.testing.assert_array_equal(model.predict(X), probabilities.argmax(axis=1))
+
+
 # --- starts ---------------------------------------------------------------------------------
 
 
@@ -308,6 +329,8 @@ def test_cache_size_changes_nothing():
         ({"n_iter_no_change": 0}, "n_iter_no_change=0"),
         ({"cache_size": -1}, "cache_size=-1"),
         ({"multi_class": "crammer"}, "multi_class='crammer' is not known; use one of 'ovr', 'ovo'"),
+        ({"loss": "squared"}, "loss='squared' is not known; use one of 'hinge', 'log'"),
+        ({"loss": "log", "multi_class": "ovo"}, "multi_class='ovo' does not go with loss='log'"),
         ({"mapping": "poly"}, "mapping='poly' is not known"),
         ({"mapping": SVC()}, "use 'rbf', 'linear' or a regressor"),
         ({"centers": "grid"}, "centers='grid' is not known"),

@@ -38,6 +38,14 @@ class TestFewDimensions(TestLowDimSVC):
         return super().make(n_components=2).set_params(**parameters)
 
 
+class TestLogLoss(TestLowDimSVC):
+    # scikit-learn's logistic regression stops at a tolerance
+    rtol = atol = 1e-4
+
+    def make(self, **parameters):
+        return super().make(loss="log", n_components=2).set_params(**parameters)
+
+
 class TestLinearMapping(EstimatorFamily):
     def make(self, **parameters):
         return LowDimSVC(mapping="linear", random_state=0).set_params(**parameters)

@@ -7,6 +7,7 @@ from supred.mappings.basis import LinearMapping, RBFMapping
 from supred.solvers.auxiliary_coordinates import Schedule, alternate
 from supred.solvers.codes import simplex_codes
 from supred.solvers.decisions import task_signs
+from supred.solvers.log_loss import LogLoss
 from supred.solvers.losses import HingeLoss
 from tests.family import blobs
 
@@ -16,7 +17,10 @@ def setting(n_classes, multi_class, kind, C=1.0):
     weights = np.random.RandomState(0).uniform(0.5, 2.0, size=len(y))
     mapping = LinearMapping(0.1) if kind == "linear" else RBFMapping(X[:40], 0.01, 0.1)
     mapping.prepare(X, weights)
-    loss = HingeLoss(y, n_classes, weights, C=C, multi_class=multi_class)
+    if multi_class == "log":
+        loss = LogLoss(y, n_classes, weights, C=C)
+    else:
+        loss = HingeLoss(y, n_classes, weights, C=C, multi_class=multi_class)
     Z = simplex_codes(n_classes, n_classes - 1)[y]
     return mapping, loss, Z, weights, y
 
@@ -30,7 +34,8 @@ def run(mapping, loss, Z, weights, y, schedule, **options):
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "multi_class"), [(2, "ovr"), (3, "ovr"), (5, "ovr"), (4, "ovo")]
+    ("n_classes", "multi_class"),
+    [(2, "ovr"), (3, "ovr"), (5, "ovr"), (4, "ovo"), (2, "log"), (4, "log")],
 )
 @pytest.mark.parametrize("kind", ["linear", "rbf"])
 @pytest.mark.parametrize(("mu", "C"), [(0.5, 1.0), (2.0, 10.0), (20.0, 0.1)])

@@ -18,7 +18,8 @@ from supred.mappings.centers import kmeans_centers, random_centers
 from supred.mappings.regressor import RegressorMapping
 from supred.solvers import codes as starts
 from supred.solvers.auxiliary_coordinates import Alternation, Schedule
-from supred.solvers.losses import HingeLoss
+from supred.solvers.log_loss import LogLoss
+from supred.solvers.losses import HingeLoss, Loss
 
 DEFAULT_CENTERS = 1000
 # Spread of the noise that init="random" adds to the class codes of unit length.
@@ -61,8 +62,28 @@ def check_parameters(model: Any, n_rows: int) -> None:
         high_inclusive=False,
     )
     check_choice("multi_class", model.multi_class, ("ovr", "ovo"))
+    check_choice("loss", model.loss, ("hinge", "log"))
+    if model.loss == "log" and model.multi_class != "ovr":
+        raise ValueError(
+            f"multi_class={model.multi_class!r} does not go with loss='log', which is one model "
+            "of all classes; leave multi_class at 'ovr'."
+        )
     if isinstance(model.init, str):
         check_choice("init", model.init, ("auto", "simplex", "sphere", "random"))
+
+
+def make_loss(model: Any, codes: np.ndarray, n_classes: int, weights: np.ndarray) -> Loss:
+    """Return the loss that the parameters ask for."""
+    if model.loss == "log":
+        return LogLoss(codes, n_classes, weights, C=model.C)
+    return HingeLoss(
+        codes,
+        n_classes,
+        weights,
+        C=model.C,
+        multi_class=model.multi_class,
+        n_jobs=model.n_jobs,
+    )
 
 
 def n_components_of(model: Any, n_classes: int) -> int:
@@ -194,7 +215,7 @@ class HeldOut:
     weights: np.ndarray
     _features: tuple[BasisMapping, Any] | None = None
 
-    def error_of(self, mapping: Mapping, loss: HingeLoss) -> Callable[[], float]:
+    def error_of(self, mapping: Mapping, loss: Loss) -> Callable[[], float]:
         """Return a function that measures the error of the mapping and classifier as they are."""
         if isinstance(mapping, RBFMapping) and mapping.n_basis * len(self.codes) < 2**26:
             phi = self._features_of(mapping)

@@ -4,9 +4,11 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from supred._compat import CallbackSupportMixin, with_callbacks
@@ -17,7 +19,17 @@ from supred.mappings.base import Mapping
 from supred.mappings.basis import BasisMapping, RBFMapping
 from supred.solvers.auxiliary_coordinates import Alternation, alternate
 from supred.solvers.decisions import decision_scores
-from supred.solvers.losses import HingeLoss
+from supred.solvers.log_loss import class_scores
+from supred.solvers.losses import Loss
+
+
+def _has_probabilities(model: Any) -> bool:
+    if model.loss == "log":
+        return True
+    raise AttributeError(
+        "predict_proba needs loss='log'; with the hinge loss use scikit-learn's "
+        "CalibratedClassifierCV."
+    )
 
 
 class LowDimSVC(CallbackSupportMixin, LatentClassifier):
@@ -56,6 +68,9 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         Weight of the hinge losses.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One SVM per class against the rest, or one per pair of classes with a majority vote.
+    loss : {"hinge", "log"}, default="hinge"
+        "log" puts one multinomial logistic regression in the place of the SVMs: it needs fewer
+        dimensions (two or three for a picture of ten classes) and gives `predict_proba`.
     init : {"auto", "simplex", "sphere", "random"} or array, default="auto"
         Where the alternation starts: one code per class at the corners of a simplex, spread
         over the sphere with confusable classes side by side, or random codes with noise (drawn
@@ -126,9 +141,9 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
 
     Notes
     -----
-    `predict_proba` is left to scikit-learn: ``CalibratedClassifierCV(LowDimSVC())`` gives
-    calibrated probabilities. Rows in single precision are treated in single precision (sums in
-    double), which halves time and memory.
+    With ``loss="hinge"`` probabilities are left to scikit-learn:
+    ``CalibratedClassifierCV(LowDimSVC())`` gives calibrated ones. Rows in single precision are
+    treated in single precision (sums in double), which halves time and memory.
 
     References
     ----------
@@ -160,6 +175,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         alpha: float = 1e-3,
         C: float = 1.0,
         multi_class: str = "ovr",
+        loss: str = "hinge",
         init: Any = "auto",
         mu: float = 2.0,
         mu_factor: float = 1.5,
@@ -182,6 +198,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         self.alpha = alpha
         self.C = C
         self.multi_class = multi_class
+        self.loss = loss
         self.init = init
         self.mu = mu
         self.mu_factor = mu_factor
@@ -252,13 +269,11 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         held_out: "parts.HeldOut | None",
         rng: np.random.RandomState,
         rows_used: np.ndarray | None = None,
-    ) -> HingeLoss:
-        """Run the alternation with a prepared mapping, keep its result and return the SVMs."""
+    ) -> Loss:
+        """Run the alternation with a prepared mapping, keep its result and return the loss."""
         n_classes = len(self.classes_)
         n_components = parts.n_components_of(self, n_classes)
-        loss = HingeLoss(
-            codes, n_classes, weights, C=self.C, multi_class=self.multi_class, n_jobs=self.n_jobs
-        )
+        loss = parts.make_loss(self, codes, n_classes, weights)
         Z = parts.starting_coordinates(
             self, mapping, codes, weights, n_classes, n_components, rng, rows_used
         )
@@ -277,9 +292,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         self._keep(mapping, loss, record, n_components)
         return loss
 
-    def _keep(
-        self, mapping: Mapping, loss: HingeLoss, record: Alternation, n_components: int
-    ) -> None:
+    def _keep(self, mapping: Mapping, loss: Loss, record: Alternation, n_components: int) -> None:
         self.mapping_ = mapping
         self.coef_, self.intercept_ = loss.parameters
         self.history_ = {name: np.array(values) for name, values in record.history.items()}
@@ -311,6 +324,20 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         kept, held = train_test_split(rows, test_size=size, stratify=codes, random_state=rng)
         part = parts.HeldOut(X[held], codes[held], weights[held])
         return X[kept], codes[kept], weights[kept], part
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class (``loss="log"`` only).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+        """
+        return softmax(class_scores(self._latent(X), self.coef_, self.intercept_), axis=1)
 
     def _project(self, X: Any) -> np.ndarray:
         return self.mapping_.project(X)

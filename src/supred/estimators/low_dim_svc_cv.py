@@ -57,7 +57,7 @@ class LowDimSVCCV(LatentClassifier):
     refit : bool, default=True
         Fit the best setting on all rows at the end; needed to predict.
     mapping : {"rbf", "linear"}, default="rbf"
-    centers, multi_class, init, mu, mu_factor, max_iter, tol, early_stopping, \
+    centers, multi_class, loss, init, mu, mu_factor, max_iter, tol, early_stopping, \
             validation_fraction, n_iter_no_change, class_weight, cache_size, random_state, n_jobs
         As in :class:`LowDimSVC`.
     verbose : int, default=0
@@ -109,6 +109,7 @@ class LowDimSVCCV(LatentClassifier):
         mapping: str = "rbf",
         centers: Any = "kmeans",
         multi_class: str = "ovr",
+        loss: str = "hinge",
         init: Any = "auto",
         mu: float = 2.0,
         mu_factor: float = 1.5,
@@ -133,6 +134,7 @@ class LowDimSVCCV(LatentClassifier):
         self.mapping = mapping
         self.centers = centers
         self.multi_class = multi_class
+        self.loss = loss
         self.init = init
         self.mu = mu
         self.mu_factor = mu_factor
