@@ -324,6 +324,13 @@ class EstimatorFamily:
         with pytest.raises(ValueError, match=r"y has 1 missing label\(s\), the first in row 4"):
             self.make().fit(X, labels)
 
+    def test_a_missing_label_in_a_list(self):
+        """NumPy would make the string 'nan' of it, and a class of that."""
+        X, y = blobs()
+        labels = [np.nan if i == 4 else "abc"[k] for i, k in enumerate(y)]
+        with pytest.raises(ValueError, match="1 missing label"):
+            self.make().fit(X, labels)
+
     def test_another_number_of_columns(self):
         X, y = blobs()
         model = self.make().fit(X, y)

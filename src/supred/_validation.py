@@ -32,6 +32,7 @@ def check_real(
     inside = (
         isinstance(value, int | float | np.integer | np.floating)
         and not isinstance(value, bool | np.bool_)
+        and bool(np.isfinite(value))
         and (low <= value if low_inclusive else low < value)
         and (value <= high if high_inclusive else value < high)
     )
@@ -103,17 +104,31 @@ def check_no_label_missing(y: Any, *, name: str = "y") -> None:
 
 
 def is_missing(y: Any) -> np.ndarray:
-    """Tell which labels of a list or array are None or NaN."""
-    y = np.asarray(y)
+    """Tell which labels of a list, array or series are None, NaN or pandas' NA."""
+    # NumPy would turn a list of strings and NaN into strings, "nan" among them.
+    y = as_labels(y).ravel()
     if y.dtype.kind == "f":
         return np.isnan(y)
     if y.dtype.kind == "O":
-        return np.array([_is_none_or_nan(label) for label in y.ravel()], dtype=bool)
+        return np.array([_is_none_or_nan(label) for label in y], dtype=bool)
     return np.zeros(len(y), dtype=bool)
 
 
+def as_labels(y: Any) -> np.ndarray:
+    """Return labels as an array in which a missing one can still be told from a string."""
+    if hasattr(y, "dtype") or not isinstance(y, list | tuple):
+        return np.asarray(y)
+    kinds = {isinstance(label, str) for label in y}
+    return np.array(y, dtype=object) if len(kinds) > 1 else np.asarray(y)
+
+
 def _is_none_or_nan(label: Any) -> bool:
-    return label is None or (isinstance(label, float | np.floating) and bool(np.isnan(label)))
+    if label is None:
+        return True
+    try:
+        return not bool(label == label)  # NaN and NaT are not equal to themselves
+    except TypeError:  # pandas' NA is neither
+        return True
 
 
 def check_weights(

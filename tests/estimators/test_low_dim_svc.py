@@ -305,6 +305,34 @@ def test_cache_size_changes_nothing():
     np.testing.assert_array_equal(cached.transform(X), not_cached.transform(X))
 
 
+def test_a_regressor_draws_from_random_state():
+    X, y = blobs()
+    first, second, other = (
+        LowDimSVC(mapping=RandomForestRegressor(5), random_state=seed, max_iter=2, tol=1.0)
+        .fit(X, y)
+        .transform(X)
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert not np.allclose(first, other)
+
+
+def test_heavy_class_weights():
+    X, y = load_iris(return_X_y=True)
+    model = LowDimSVC(n_centers=20, class_weight={1: 1000.0}, random_state=0).fit(X, y)
+    assert model.history_["gap"][model.best_iter_] < 1e-3
+    assert (model.predict(X)[y == 1] == 1).all()
+
+
+def test_scores_of_each_iteration_by_scikit_learns_monitor():
+    callback = pytest.importorskip("sklearn.callback")
+    X, y = blobs()
+    monitor = callback.ScoringMonitor(scoring="accuracy")
+    model = LowDimSVC(n_centers=20, random_state=0).set_callbacks(monitor).fit(X, y)
+    assert len(monitor.get_logs().data) >= model.n_iter_
+    assert model.score(X, y) > 0.8
+
+
 # --- what it refuses ------------------------------------------------------------------------
 
 
@@ -320,6 +348,9 @@ def test_cache_size_changes_nothing():
         ({"gamma": -1}, "gamma=-1"),
         ({"gamma": "auto"}, "gamma='auto' is not known; use one of 'scale'"),
         ({"C": 0}, "C=0"),
+        ({"C": np.inf}, "C=inf"),
+        ({"validation_fraction": 0.99, "early_stopping": True}, "validation_fraction=0.99 of 90"),
+        ({"mapping": None}, "mapping=None is not known"),
         ({"alpha": -1e-3}, "alpha=-0.001"),
         ({"mu": 0}, "mu=0"),
         ({"mu_factor": 0.9}, "mu_factor=0.9"),

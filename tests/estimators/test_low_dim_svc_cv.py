@@ -120,6 +120,11 @@ def test_a_progress_bar_on_stderr(capsys):
         ({"n_centers": []}, "n_centers is an empty sequence"),
         ({"n_centers": 80}, "n_centers=80 .* at most 72"),
         ({"cv": 1.5}, "cv=1.5"),
+        ({"cv": []}, r"cv=\[\] gives no split"),
+        ({"gammas": ("auto", 1.0)}, "gamma='auto' is not known"),
+        ({"gammas": [None]}, r"gammas\[0\]=None"),
+        ({"n_centers": 5.0}, "n_centers=5.0: give a whole number or a sequence"),
+        ({"n_centers": [5, 9], "centers": "all"}, "searched in vain"),
         ({"mapping": "cubic"}, "mapping='cubic'"),
     ],
 )

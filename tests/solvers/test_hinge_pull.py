@@ -113,3 +113,14 @@ def test_a_zero_weight_vector_moves_nothing():
     np.testing.assert_array_equal(Z, F)
     Z, _ = pull_many_classes(F, np.ones((3, 2)), np.zeros((2, 2)), np.zeros(2), 1.0)
     np.testing.assert_array_equal(Z, F)
+
+
+def test_many_dimensions_cost_no_more_than_their_span():
+    """Rows move in the span of the w_k only: what is orthogonal to it must stay."""
+    F, signs, coef, intercept = problem(4, 30, 100)
+    Z, _ = pull_many_classes(F, signs, coef, intercept, 2.0, tol=1e-9)
+    optimum = qp_optimum(F, signs, coef, intercept, 2.0)
+    np.testing.assert_allclose(row_costs(Z, F, signs, coef, intercept, 2.0), optimum, rtol=1e-6)
+    basis = np.linalg.svd(coef)[2]
+    orthogonal = basis[np.linalg.matrix_rank(coef) :]
+    np.testing.assert_allclose((Z - F) @ orthogonal.T, 0.0, atol=1e-10)

@@ -153,3 +153,28 @@ def test_rows_outside_act_by_their_sums():
     )
     np.testing.assert_allclose(w[0], whole.coef, atol=1e-4)
     np.testing.assert_allclose(b[0], whole.intercept, atol=1e-4)
+
+
+@pytest.mark.parametrize("ratio", [30.0, 1e2, 1e3, 1e4])
+@pytest.mark.parametrize("n_rows", [150, 2900])
+def test_one_side_much_heavier_than_the_other(ratio, n_rows):
+    Z, y = problem("balanced", n_rows=n_rows)
+    u = np.where(y > 0, ratio, 1.0)
+    model = SVC(kernel="linear", class_weight={1.0: ratio}, tol=1e-6).fit(Z, y)
+    reference = primal(Z, y, u, model.coef_[0], model.intercept_[0])
+    together = solve_linear_svms(Z, np.column_stack([y, -y]), u)
+    for svm in (solve_linear_svm(Z, y, u), *together):
+        assert svm.objective <= reference * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("n_rows", [200, 3500])
+def test_shifted_and_scaled_rows(n_rows):
+    """With z' = s z + m, bounds u / s^2 give w' = w / s and the objective over s^2."""
+    Z, y = problem("balanced", n_rows=n_rows)
+    u = np.ones(n_rows)
+    svm = solve_linear_svm(Z, y, u)
+    for s, m in ((1.0, 1e6), (1e6, 0.0), (1e-6, 3.0)):
+        moved = solve_linear_svm(s * Z + m, y, u / s**2)
+        np.testing.assert_allclose(moved.objective * s**2, svm.objective, rtol=1e-5)
+        assert moved.gap <= 1.01e-4 * moved.objective
+        np.testing.assert_allclose(moved.coef * s, svm.coef, atol=1e-3)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import validate_data
 
 from supred._validation import check_choice, check_integer, check_real, check_weights
@@ -32,7 +32,7 @@ def check_parameters(model: Any, n_rows: int) -> None:
         check_integer("n_components", model.n_components, low=1)
     if isinstance(model.mapping, str):
         check_choice("mapping", model.mapping, ("rbf", "linear"))
-    elif not is_regressor(model.mapping):
+    elif not (hasattr(model.mapping, "fit") and is_regressor(model.mapping)):
         raise ValueError(
             f"mapping={model.mapping!r} is not known; use 'rbf', 'linear' or a regressor."
         )
@@ -113,15 +113,26 @@ def make_mapping(
     """Return the mapping that the parameters ask for, not yet prepared."""
     options = {"cache_size": model.cache_size, "many_shifts": many_shifts}
     if not isinstance(model.mapping, str):
-        return RegressorMapping(model.mapping)
+        return RegressorMapping(seeded(model.mapping, rng))
     if model.mapping == "linear":
         return LinearMapping(model.alpha, **options)
     centers = choose_centers(model, X, weights, rng)
     return RBFMapping(centers, gamma_of(model.gamma, X, weights), model.alpha, **options)
 
 
+def seeded(regressor: Any, rng: np.random.RandomState) -> Any:
+    """Return a copy of the regressor whose open random states are drawn from `rng`."""
+    copy = clone(regressor)
+    for name, value in sorted(copy.get_params().items()):
+        if name.endswith("random_state") and value is None:
+            copy.set_params(**{name: rng.randint(2**31 - 1)})
+    return copy
+
+
 def gamma_of(gamma: Any, X: Any, weights: np.ndarray) -> float:
     """Return gamma as a number."""
+    if isinstance(gamma, str):
+        check_choice("gamma", gamma, ("scale",))
     return scale_gamma(X, weights) if isinstance(gamma, str) else float(gamma)
 
 
@@ -131,7 +142,8 @@ def choose_centers(
     """Return the centres of the Gaussians, in the precision of X."""
     n_rows, n_features = X.shape
     if not isinstance(model.centers, str):
-        centers = np.array(model.centers, dtype=X.dtype)
+        given = model.centers.toarray() if hasattr(model.centers, "toarray") else model.centers
+        centers = np.array(given, dtype=X.dtype)
         if centers.ndim != 2 or centers.shape[1] != n_features or len(centers) < 1:
             raise ValueError(
                 f"centers has shape {centers.shape}; "
@@ -264,8 +276,11 @@ def check_validation(
 class Progress:
     """Tell of each iteration: a line on stderr if verbose, and scikit-learn's callbacks."""
 
-    def __init__(self, model: Any, X: Any, y: np.ndarray) -> None:
+    def __init__(
+        self, model: Any, X: Any, y: np.ndarray, so_far: Callable[[], dict[str, Any]]
+    ) -> None:
         self.model, self.X, self.y = model, X, y
+        self.so_far = so_far  # what a callback needs to predict with the model as it is
         self.context = None
         if hasattr(model, "_init_callback_context"):  # scikit-learn 1.9 and later
             self.context = model._init_callback_context(max_subtasks=model.max_iter + 1)
@@ -287,8 +302,9 @@ class Progress:
         if self.context is None:
             return False
         step = self.context.subcontext(task_name="iteration")
-        step.call_on_fit_task_begin(estimator=self.model, X=self.X, y=self.y)
-        return bool(step.call_on_fit_task_end(estimator=self.model, X=self.X, y=self.y))
+        told = {"estimator": self.model, "X": self.X, "y": self.y}
+        step.call_on_fit_task_begin(**told)
+        return bool(step.call_on_fit_task_end(**told, reconstruction_attributes=self.so_far))
 
     def close(self) -> None:
         """Say that the fit has come to its end."""

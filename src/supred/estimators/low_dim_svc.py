@@ -22,6 +22,9 @@ from supred.solvers.decisions import decision_scores
 from supred.solvers.log_loss import class_scores
 from supred.solvers.losses import Loss
 
+# A larger relative duality gap of the SVMs that were kept is worth a warning.
+LARGEST_GAP = 1e-2
+
 
 def _has_probabilities(model: Any) -> bool:
     if model.loss == "log":
@@ -47,7 +50,8 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     ----------
     n_components : int, optional
         Number of latent dimensions L; by default the number of classes minus one. Fewer give a
-        smaller model and pictures; more than ``n_classes - 1`` buy little.
+        smaller model and pictures. From the simplex start, dimensions beyond ``n_classes - 1``
+        stay empty; ``init="random"`` fills them.
     mapping : {"rbf", "linear"} or regressor, default="rbf"
         The mapping F: Gaussians about centres, linear, or any scikit-learn regressor whose
         `fit` takes several targets. A regressor is fitted anew in each iteration and keeps its
@@ -120,9 +124,9 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     gamma_ : float
         Width that was used (``mapping="rbf"`` only).
     history_ : dict of ndarrays
-        mu, penalized_objective, nested_objective, train_error, validation_error and seconds
-        since the start, one entry per iteration; entry 0 is the start. Errors are shares of
-        the total weight.
+        mu, penalized_objective, nested_objective, train_error, validation_error, gap (largest
+        relative duality gap of the SVMs) and seconds since the start, one entry per iteration;
+        entry 0 is the start. Errors are shares of the total weight.
     n_iter_ : int
         Iterations done.
     best_iter_ : int
@@ -258,6 +262,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         mapping.prepare(X, weights)
         self._train(mapping, X, codes, weights, held_out, rng, rows_used=used)
         mapping.forget_training()
+        self._warn()
         return self
 
     def _train(
@@ -277,7 +282,19 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         Z = parts.starting_coordinates(
             self, mapping, codes, weights, n_classes, n_components, rng, rows_used
         )
-        progress = parts.Progress(self, X, self.classes_[codes])
+
+        def so_far() -> dict[str, Any]:
+            coef, intercept = loss.parameters
+            return {
+                "classes_": self.classes_,
+                "mapping_": mapping,
+                "coef_": coef,
+                "intercept_": intercept,
+                "_n_features_out": n_components,
+                "n_features_in_": self.n_features_in_,
+            }
+
+        progress = parts.Progress(self, X, self.classes_[codes], so_far)
         record = alternate(
             mapping,
             loss,
@@ -300,12 +317,24 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         self.best_iter_ = record.best_iter
         self.stopping_reason_ = record.stopped
         self._n_features_out = n_components
-        if record.stopped == "max_iter" and self.max_iter > 0:
+
+    def _warn(self) -> None:
+        """Say what did not converge."""
+        if self.stopping_reason_ == "max_iter" and self.max_iter > 0:
+            advice = "" if self.early_stopping else ", or set early_stopping=True"
             warnings.warn(
                 f"LowDimSVC did not converge in max_iter={self.max_iter} iterations; "
-                "raise max_iter or tol, or set early_stopping=True.",
+                f"raise max_iter or tol{advice}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
+            )
+        gap = float(self.history_["gap"][self.best_iter_])
+        if gap > LARGEST_GAP:
+            warnings.warn(
+                f"the SVMs in the latent space are solved to a relative gap of {gap:.2g} only; "
+                "bring the class weights, sample weights or the scale of `init` closer together.",
+                ConvergenceWarning,
+                stacklevel=4,
             )
 
     def _hold_out(
@@ -321,7 +350,14 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
             )
         rows = np.arange(len(codes))
         size = max(len(counts), round(self.validation_fraction * len(codes)))
-        kept, held = train_test_split(rows, test_size=size, stratify=codes, random_state=rng)
+        kept = rows[:0]
+        if size <= len(rows) - len(counts):
+            kept, held = train_test_split(rows, test_size=size, stratify=codes, random_state=rng)
+        if len(np.unique(codes[kept])) < len(counts):
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} of {len(rows)} rows leaves a "
+                f"class without training rows; use a smaller one, or give X_val and y_val."
+            )
         part = parts.HeldOut(X[held], codes[held], weights[held])
         return X[kept], codes[kept], weights[kept], part
 

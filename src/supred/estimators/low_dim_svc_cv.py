@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state
 
 from supred._progress import progress_bar
-from supred._validation import check_real, check_weights
+from supred._validation import check_choice, check_real, check_weights
 from supred.estimators import _low_dim_parts as parts
 from supred.estimators._base import LatentClassifier
 from supred.estimators.low_dim_svc import LowDimSVC
@@ -20,6 +20,18 @@ from supred.estimators.low_dim_svc import LowDimSVC
 GAMMA_FACTORS = (0.25, 1.0, 4.0)
 ALPHAS = (1e-3, 1e-2, 1e-1)
 CS = (0.1, 1.0, 10.0)
+
+
+# What the refitted best estimator shares with the search.
+_FROM_BEST = (
+    "coef_",
+    "intercept_",
+    "mapping_",
+    "history_",
+    "n_iter_",
+    "best_iter_",
+    "stopping_reason_",
+)
 
 
 class _Candidate(NamedTuple):
@@ -77,7 +89,7 @@ class LowDimSVCCV(LatentClassifier):
         As scikit-learn's GridSearchCV has it. ``mean_fit_time`` leaves out the shared parts.
     n_splits_ : int
     classes_ : ndarray
-    coef_, intercept_, mapping_, history_, n_iter_
+    coef_, intercept_, mapping_, history_, n_iter_, best_iter_, stopping_reason_
         Those of `best_estimator_`.
 
     See Also
@@ -164,8 +176,7 @@ class LowDimSVCCV(LatentClassifier):
         self : LowDimSVCCV
         """
         X, classes, codes = self._validate_rows_and_labels(X, y)
-        if self.mapping not in ("rbf", "linear"):
-            raise ValueError(f"mapping={self.mapping!r} is not known; use 'rbf' or 'linear'.")
+        check_choice("mapping", self.mapping, ("rbf", "linear"))
         weights = check_weights(sample_weight, None, codes, classes)
         candidates = self._candidates(X, weights)
         # Every fit draws from the same seed, as a grid search with an int random_state does.
@@ -174,6 +185,8 @@ class LowDimSVCCV(LatentClassifier):
             seed = check_random_state(seed).randint(2**31 - 1)
         base = self._base_estimator(int(seed))
         splits = list(self._splits(X, codes, int(seed)))
+        if not splits:
+            raise ValueError(f"cv={self.cv!r} gives no split; give at least one.")
         scores = np.empty((len(candidates), len(splits)))
         times = np.empty((2, len(candidates), len(splits)))
         total = len(candidates) * len(splits)
@@ -191,7 +204,7 @@ class LowDimSVCCV(LatentClassifier):
         if self.refit:
             best = clone(base).set_params(**self.best_params_, verbose=0)
             self.best_estimator_ = best.fit(X, classes[codes], sample_weight=weights)
-            for name in ("coef_", "intercept_", "mapping_", "history_", "n_iter_"):
+            for name in _FROM_BEST:
                 setattr(self, name, getattr(best, name))
         return self
 
@@ -215,11 +228,24 @@ class LowDimSVCCV(LatentClassifier):
             else:
                 if isinstance(self.gammas, str) or not isinstance(self.gammas, Iterable):
                     raise ValueError(f"gammas={self.gammas!r}: give a sequence of candidates.")
-                gammas = [parts.gamma_of(gamma, X, weights) for gamma in self.gammas]
-                gammas = list(_numbers("gammas", gammas))
-        sizes = [self.n_centers] if _is_single(self.n_centers) else list(self.n_centers)
-        if not sizes:
-            raise ValueError("n_centers is an empty sequence; give at least one candidate.")
+                numbers = [
+                    parts.gamma_of(gamma, X, weights) if isinstance(gamma, str) else gamma
+                    for gamma in self.gammas
+                ]
+                gammas = list(_numbers("gammas", numbers))
+        if _is_single(self.n_centers):
+            sizes = [self.n_centers]
+        elif isinstance(self.n_centers, str) or not isinstance(self.n_centers, Iterable):
+            raise ValueError(f"n_centers={self.n_centers!r}: give a whole number or a sequence.")
+        else:
+            sizes = list(self.n_centers)
+            if not sizes:
+                raise ValueError("n_centers is an empty sequence; give at least one candidate.")
+            if self.mapping != "rbf" or not isinstance(self.centers, str) or self.centers == "all":
+                raise ValueError(
+                    f"n_centers={self.n_centers!r} is searched in vain: mapping="
+                    f"{self.mapping!r} with centers={self.centers!r} does not use it."
+                )
         return [
             _Candidate(size, gamma, alpha, C)
             for size in sizes
@@ -300,6 +326,8 @@ class _Fold:
         self.classes = classes
         self.X, self.codes = X[train], codes[train]
         self.weights = check_weights(weights[train], base.class_weight, self.codes, classes)
+        if not weights[test].sum() > 0:
+            raise ValueError("cv: the rows of a test part all have weight zero.")
         self.test = parts.HeldOut(X[test], codes[test], weights[test])
         self.shared: tuple[Any, ...] | None = None
         self.shared_for: tuple[int | None, float | None] | None = None

@@ -26,6 +26,7 @@ HISTORY = (
     "nested_objective",
     "train_error",
     "validation_error",
+    "gap",
     "seconds",
 )
 
@@ -80,7 +81,8 @@ class Alternation:
     Attributes
     ----------
     history : dict of lists
-        One entry per iteration, the start first: mu, objectives, errors, seconds.
+        One entry per iteration, the start first: mu, objectives, errors, the largest relative
+        duality gap of the SVMs, seconds.
     best_iter : int
         The iteration whose mapping and classifier were kept.
     n_iter : int
@@ -156,6 +158,7 @@ def alternate(
             "nested_objective": nested,
             "train_error": train_error(loss.scores(F)),
             "validation_error": validation_error() if validation_error else np.nan,
+            "gap": loss.gap,
             "seconds": perf_counter() - began,
         }
         for name, value in values.items():

@@ -87,6 +87,14 @@ def pull_many_classes(
     t : ndarray of shape (n_svms, n_rows)
     """
     n_rows, n_svms = signs.shape
+    if F.shape[1] > n_svms:
+        # Rows only move along the w_k: work with coordinates in their span.
+        span, triangle = np.linalg.qr(coef.T)  # (L, n_svms), (n_svms, n_svms)
+        G = F @ span
+        moved, t = pull_many_classes(
+            G, signs, np.ascontiguousarray(triangle.T), intercept, c, start=start, tol=tol
+        )
+        return F + (moved - G) @ span.T, t
     Z = np.empty((n_rows, F.shape[1]))
     t = np.empty((n_svms, n_rows))
     for begin in range(0, n_rows, CHUNK):

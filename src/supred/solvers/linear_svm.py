@@ -20,7 +20,7 @@ from supred.solvers.svm_interior_point import interior_point
 
 DEFAULT_TOL = 1e-4
 # Problems up to this many rows are solved in one piece.
-SMALL = 3000
+SMALL = 1500
 # A thinned-out problem keeps at least this many rows of each sign.
 FEWEST = 50
 # A row this close to its margin is on it.
@@ -74,6 +74,49 @@ class _Problem:
         return float(a.sum() - 0.5 * (v @ v))
 
 
+@dataclass(frozen=True)
+class _Frame:
+    """Coordinates in which the rows have mean zero and unit size.
+
+    With ``z' = (z - center) / scale`` the SVM of bounds ``u' = scale^2 u`` has
+    ``w' = scale w``, ``a' = scale^2 a`` and scale^2 times the objective.
+    """
+
+    center: np.ndarray
+    scale: float
+
+    @classmethod
+    def of(cls, Z: np.ndarray, u: np.ndarray) -> tuple["_Frame", np.ndarray, np.ndarray]:
+        """Return the frame of the rows, and the rows and bounds in it."""
+        Z = np.asarray(Z, dtype=float)
+        center = np.average(Z, axis=0, weights=u)
+        Z = Z - center
+        size = float(np.abs(Z).max())
+        # The root of a mean square, of numbers that neither overflow nor vanish.
+        scale = size * float(np.sqrt(np.square(Z / size).mean())) if size > 0 else 1.0
+        return cls(center, scale), Z / scale, np.asarray(u, dtype=float) * scale**2
+
+    def into(self, start: tuple[np.ndarray, float] | None) -> tuple[np.ndarray, float] | None:
+        """Return a guess (coef, intercept) in this frame."""
+        if start is None:
+            return None
+        coef, intercept = start
+        return coef * self.scale, intercept + float(coef @ self.center)
+
+    def back(self, svm: LinearSVM) -> LinearSVM:
+        """Return an SVM of this frame where its rows came from."""
+        coef = svm.coef / self.scale
+        size = self.scale**2
+        return LinearSVM(
+            coef,
+            svm.intercept - float(coef @ self.center),
+            svm.dual / size,
+            svm.objective / size,
+            svm.gap / size,
+            svm.n_iter,
+        )
+
+
 def solve_linear_svm(
     Z: np.ndarray,
     y: np.ndarray,
@@ -113,16 +156,14 @@ def solve_linear_svm(
     """
     rows = np.flatnonzero((y != 0) & (u > 0))
     everything = len(rows) == len(y)
-    problem = _Problem(
-        np.asarray(Z if everything else Z[rows], dtype=float),
-        np.asarray(y if everything else y[rows], dtype=float),
-        np.asarray(u if everything else u[rows], dtype=float),
-    )
-    if not len(rows) or (problem.y == problem.y[0]).all():
+    Z, y_used, u_used = (Z, y, u) if everything else (Z[rows], y[rows], u[rows])
+    if not len(rows) or (y_used == y_used[0]).all():
         # One class only: a constant decision has no loss.
-        sign = float(problem.y[0]) if len(rows) else 0.0
+        sign = float(y_used[0]) if len(rows) else 0.0
         return LinearSVM(np.zeros(Z.shape[1]), sign, np.zeros(len(y)), 0.0, 0.0, 0)
-    svm = _solve(problem, tol, start)
+    frame, Z, u_used = _Frame.of(Z, u_used)
+    problem = _Problem(Z, np.asarray(y_used, dtype=float), u_used)
+    svm = frame.back(_or_constant(problem, _solve(problem, tol, frame.into(start))))
     if everything:
         return svm
     dual = np.zeros(len(y))
@@ -173,21 +214,18 @@ def _all_have_two_sides(signs: np.ndarray) -> bool:
 
 def _solve_together(Z: np.ndarray, signs: np.ndarray, u: np.ndarray, tol: float) -> list[LinearSVM]:
     """Solve SVMs on the same few rows in the same array operations."""
-    Z = np.asarray(Z, dtype=float)
+    frame, Z, u = _Frame.of(Z, u)
     y = np.ascontiguousarray(signs.T, dtype=float)
     n_svms = len(y)
     w, b, a, n_iter = interior_point(
-        Z,
-        y,
-        np.tile(np.asarray(u, dtype=float), (n_svms, 1)),
-        np.zeros((n_svms, Z.shape[1])),
-        np.zeros(n_svms),
-        tol,
+        Z, y, np.tile(u, (n_svms, 1)), np.zeros((n_svms, Z.shape[1])), np.zeros(n_svms), tol
     )
-    return [
-        _certified(_Problem(Z, y[k], u), w[k], float(b[k]), a[k], int(n_iter[k]))
-        for k in range(n_svms)
-    ]
+    svms = []
+    for k in range(n_svms):
+        problem = _Problem(Z, y[k], u)
+        svm = _certified(problem, w[k], float(b[k]), a[k], int(n_iter[k]))
+        svms.append(frame.back(_or_constant(problem, svm)))
+    return svms
 
 
 def _solve(problem: _Problem, tol: float, start: tuple[np.ndarray, float] | None) -> LinearSVM:
@@ -296,6 +334,18 @@ def _can_balance(problem: _Problem, free: np.ndarray, fixed: np.ndarray) -> bool
     if min(room.values()) <= 0:
         return False
     return abs(charge) <= 0.8 * room[-1.0 if charge > 0 else 1.0]
+
+
+def _or_constant(problem: _Problem, svm: LinearSVM) -> LinearSVM:
+    """Return the SVM, or a constant decision if a failed solution is worse than that."""
+    for sign in (-1.0, 1.0):
+        cost = 2.0 * float(problem.u @ (problem.y != sign))
+        if cost < svm.objective:
+            gap = svm.gap + cost - svm.objective
+            svm = replace(
+                svm, coef=np.zeros_like(svm.coef), intercept=sign, objective=cost, gap=gap
+            )
+    return svm
 
 
 def _balance(dual: np.ndarray, y: np.ndarray) -> None:

@@ -160,6 +160,7 @@ class LogLoss:
         self.weights = weights
         self.C = C
         self.parameters: Parameters = (np.zeros((0, 0)), np.zeros(0))
+        self.gap = 0.0  # not certified
 
     def train(self, Z: np.ndarray) -> None:
         """Fit the classifier to Z, starting from the last one: the g step."""

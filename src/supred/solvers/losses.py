@@ -15,6 +15,7 @@ class Loss(Protocol):
     """What the alternation asks of a loss: training its classifier and pulling coordinates."""
 
     parameters: Parameters
+    gap: float
 
     def train(self, Z: np.ndarray) -> None:
         """Fit the classifier g to the coordinates Z: the g step."""
@@ -51,6 +52,8 @@ class HingeLoss:
     ----------
     parameters : tuple of ndarrays (n_svms, n_dimensions) and (n_svms,)
         Weights w_k and biases b_k.
+    gap : float
+        Largest relative duality gap of the last g step's SVMs.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class HingeLoss:
         self.tol = tol if tol is not None else (1e-6 if len(codes) <= SMALL else DEFAULT_TOL)
         self.n_jobs = n_jobs
         self.parameters: Parameters = (np.zeros((0, 0)), np.zeros(0))
+        self.gap = 0.0
         self._pulls: np.ndarray | None = None  # t of the last Z step, the next one's start
 
     def train(self, Z: np.ndarray) -> None:
@@ -89,6 +93,7 @@ class HingeLoss:
             starts=[(coef[k], float(intercept[k])) for k in range(len(coef))] if known else None,
             n_jobs=self.n_jobs,
         )
+        self.gap = max(svm.gap / max(svm.objective, 1e-300) for svm in svms)
         new = np.array([svm.coef for svm in svms]), np.array([svm.intercept for svm in svms])
         if known:
             worse = self._objectives(Z, new) > self._objectives(Z, self.parameters)

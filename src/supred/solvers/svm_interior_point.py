@@ -26,6 +26,10 @@ MAX_ITER = 200
 TO_BOUNDARY = 0.995
 # No progress of the gap over this many iterations ends the iteration: the last digits are gone.
 PATIENCE = 40
+# A start whose a comes this near to a bound, as a part of u, is centred.
+LOPSIDED = 0.02
+# Nothing comes nearer to its bound than this, relatively.
+INSIDE = 1e-15
 
 
 @dataclass
@@ -117,13 +121,16 @@ def _start(
     shift: np.ndarray,
     offset: np.ndarray,
 ) -> _Paths:
-    """Return strictly feasible points: the dual constraints hold, and e = xi - r."""
+    """Return points whose dual constraints hold; e = xi - r holds too unless they are lopsided."""
     a = _starting_dual(y, u, shift[:, -1])
     force = (y * a) @ rows + shift  # (sum a y z, sum a y), with what is outside
+    share = a / u
+    nearest = np.minimum(share, 1.0 - share).min(axis=1)
+    lopsided = nearest < LOPSIDED
     # Shrink a start that is far too long: the dual is quadratic along the ray.
     length = np.square(force[:, :-1]).sum(axis=1)
     factor = np.clip(a.sum(axis=1) / np.maximum(length, 1e-300), 1e-3, 1.0)
-    factor[shift[:, -1] != 0] = 1.0
+    factor[lopsided | (shift[:, -1] != 0)] = 1.0
     a *= factor[:, None]
     v = force * factor[:, None] * ridge
     scores = v @ rows.T
@@ -133,6 +140,12 @@ def _start(
     slack = 1.0 - y * (scores + v[:, -1:])
     spread = (u * np.abs(slack)).sum(axis=1) / u.sum(axis=1) + 0.1
     xi = np.maximum(slack, 0.0) + spread[:, None]
+    r = xi - slack
+    # Where one side is much heavier its a starts near a bound, and r and xi must make up for it:
+    # a point on the central path, at the price of e = xi - r.
+    center = (2.0 * spread * nearest)[lopsided, None]
+    r[lopsided] = center / share[lopsided]
+    xi[lopsided] = center / (1.0 - share[lopsided])
     infinite = np.full(len(y), np.inf)
     return _Paths(
         which=np.arange(len(y)),
@@ -141,7 +154,7 @@ def _start(
         shift=shift,
         offset=offset,
         a=a,
-        r=xi - slack,
+        r=r,
         xi=xi,
         v=v,
         upper=infinite.copy(),
@@ -225,9 +238,9 @@ def _step(paths: _Paths, rows: np.ndarray, ridge: np.ndarray, slack: np.ndarray)
     primal = TO_BOUNDARY * np.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
     dual = TO_BOUNDARY * np.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
     paths.v = v + primal * step_v
-    paths.r = r + primal * step_r
-    paths.xi = xi + primal * step_xi
-    paths.a = a + dual * step_a
+    paths.r = np.maximum(r + primal * step_r, 1e-300)
+    paths.xi = np.maximum(xi + primal * step_xi, 1e-300)
+    paths.a = np.clip(a + dual * step_a, INSIDE * u, (1.0 - INSIDE) * u)
 
 
 def _longest(values: np.ndarray, step: np.ndarray) -> np.ndarray:
