@@ -133,3 +133,22 @@ def test_it_prints_well():
         "  bound               2 (5.0e-10 of it above)",
         "  Rapcsak's condition does not hold (largest eigenvalue 1.5)",
     ]
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1e5])
+def test_the_units_of_the_rows_do_not_matter(unit):
+    X, y = load_wine(return_X_y=True)
+    X = X - X.mean(axis=0)
+    certificates = []
+    for rows in (X, X * unit):
+        classes = tuple(ClassRows(rows[y == k], np.ones(sum(y == k)), 0 * X[0]) for k in range(3))
+        scatters = RowScatters(classes)
+        certificates.append(certify(scatters, solve_squared(scatters).axes))
+    plain, scaled = certificates
+    assert plain.kind == scaled.kind == "dual"
+    assert scaled.bound == pytest.approx(plain.bound * unit**2, rel=2e-6)
+    assert scaled.objective == pytest.approx(plain.objective * unit**2, rel=1e-9)
+    assert scaled.rapcsak == pytest.approx(plain.rapcsak * unit**2, rel=1e-5)
+    np.testing.assert_allclose(
+        scaled.multipliers.sum(), plain.multipliers.sum() * unit**2, rtol=0.5
+    )

@@ -14,7 +14,7 @@ both are judged by the relative gap between the bound and the objective.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import eigh
@@ -183,6 +183,20 @@ def certify(
       bound               2.5 (0.0e+00 of it above)
       Rapcsak's condition does not hold (largest eigenvalue 2)
     """
+    # The linear programs have absolute tolerances: the units of the rows must not matter.
+    unit = float(np.sum(W * scatters.apply(W))) / scatters.n_classes or 1.0
+    found = _certify_scaled(scatters.divided_by(unit), W, tol=tol, max_iter=max_iter)
+    return replace(
+        found,
+        objective=found.objective * unit,
+        bound=found.bound * unit,
+        rapcsak=found.rapcsak * unit,
+        multipliers=None if found.multipliers is None else found.multipliers * unit,
+    )
+
+
+def _certify_scaled(scatters: Scatters, W: np.ndarray, *, tol: float, max_iter: int) -> Certificate:
+    """Do what :func:`certify` does, on scatters whose mean along the axes is one."""
     point = _Stationary.of(scatters, W)
     objective = 0.5 * float(np.trace(point.M))
     rapcsak = rapcsak_eigenvalue(scatters, W)

@@ -7,7 +7,7 @@ rows); with many dimensions the rows are kept, and no square matrix of that size
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,10 @@ class MatrixScatters:
         """Return the total spread of each class, tr R_k."""
         return np.trace(self.matrices, axis1=1, axis2=2)
 
+    def divided_by(self, unit: float) -> "MatrixScatters":
+        """Return the R_k / unit."""
+        return MatrixScatters(self.matrices / unit)
+
 
 class RowScatters:
     """The scatters by the rows of each class."""
@@ -90,6 +94,10 @@ class RowScatters:
     def traces(self) -> np.ndarray:
         """Return the total spread of each class, tr R_k."""
         return np.array([_spread(c) for c in self.classes])
+
+    def divided_by(self, unit: float) -> "RowScatters":
+        """Return the R_k / unit: the same rows with smaller weights."""
+        return RowScatters(tuple(replace(c, weights=c.weights / unit) for c in self.classes))
 
 
 Scatters = MatrixScatters | RowScatters
