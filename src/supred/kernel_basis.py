@@ -16,7 +16,6 @@ from scipy.linalg import eigh
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
 from supred._validation import check_choice, check_integer, check_real
-from supred.blocks import Rows
 from supred.kernels import GaussianCenters, scale_gamma
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
@@ -74,6 +73,17 @@ class LandmarkKernel:
 
     def __call__(self, X: Any) -> np.ndarray:
         """Return the kernel in double precision, shape (n_rows, n_landmarks)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = self._values(X)
+        if not np.isfinite(result).all():
+            raise ValueError(
+                "kernel: the kernel matrix holds infinite values or NaN; bring the features to a "
+                "common scale, and with kernel='poly' use a whole number as degree (a power of a "
+                "negative number) and a smaller degree or gamma (overflow)."
+            )
+        return result
+
+    def _values(self, X: Any) -> np.ndarray:
         if self.name == "precomputed":
             columns = X[:, self.landmarks]
             columns = columns.toarray() if sparse.issparse(columns) else columns
@@ -109,6 +119,14 @@ class LandmarkKernel:
             return self(self.landmarks.original)
         return self(self.landmarks)
 
+    def rounding(self, X: Any) -> float:
+        """Return how far below zero, relatively, rounding may take an eigenvalue of the kernel.
+
+        A kernel matrix in single precision has fewer digits; all others are made in double.
+        """
+        single = self.name == "precomputed" and X.dtype == np.float32
+        return 1e-5 if single else 1e-8
+
     def arrays(self) -> list[np.ndarray]:
         """Return the arrays that the kernel keeps."""
         if isinstance(self.landmarks, GaussianCenters):
@@ -125,9 +143,9 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
     if not (isinstance(gamma, str) and gamma == "scale"):
         if isinstance(gamma, str):
             raise ValueError(f"gamma={gamma!r} is not known; use 'scale' or a number.")
-        check_real("gamma", gamma, low=0, low_inclusive=False)
-    check_real("degree", degree, low=1)
-    check_real("coef0", coef0, low=0)
+        check_real("gamma", gamma, low=0, low_inclusive=False, high_inclusive=False)
+    check_real("degree", degree, low=1, high_inclusive=False)
+    check_real("coef0", coef0, low=0, high_inclusive=False)
 
 
 def check_square(X: Any) -> None:
@@ -249,8 +267,3 @@ def eigenbasis(G: np.ndarray, *, rounding: float = 1e-8) -> np.ndarray:
         )
     kept = s > RANK_TOL * s[-1]
     return V[:, kept] / np.sqrt(s[kept])
-
-
-def kernel_features(kernel: LandmarkKernel, X: Any, basis: np.ndarray) -> np.ndarray:
-    """Return k(x, landmarks) @ basis of all rows, in blocks."""
-    return Rows(X, width=kernel.n_landmarks).map(lambda block, part: kernel(block) @ basis)

@@ -163,6 +163,11 @@ def test_n_components(wine):
     ("parameters", "rows", "message"),
     [
         ({"alpha": 0.0}, lambda X: X, "alpha=0.0 is out of range"),
+        ({"alpha": np.inf}, lambda X: X, "alpha=inf is out of range"),
+        ({"gamma": np.inf}, lambda X: X, "gamma=inf is out of range"),
+        ({"kernel": "poly", "degree": 2.5, "coef0": 0}, lambda X: X, "whole number as degree"),
+        ({"kernel": "poly", "degree": np.inf}, lambda X: X, "degree=inf is out of range"),
+        ({"kernel": "poly", "degree": 900}, lambda X: X, "holds infinite values.*smaller degree"),
         ({"kernel": "cubic"}, lambda X: X, "kernel='cubic' is not known"),
         ({"kernel": "precomputed"}, lambda X: X, "square matrix"),
         ({"kernel": "precomputed"}, lambda X: rbf_kernel(X) - 0.5 * np.eye(178), "negative eigenv"),
@@ -178,3 +183,45 @@ def test_bad_input(wine, parameters, rows, message):
     X, y = wine
     with pytest.raises(ValueError, match=message):
         KernelDiscriminantAnalysis(**parameters).fit(rows(X), y)
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 60])
+def test_a_kernel_in_single_precision_is_taken(wine, n_landmarks):
+    """Rounding at the seventh digit makes eigenvalues that should be zero negative."""
+    X, y = wine
+    noise = np.random.default_rng(0).standard_normal((178, 178))
+    G = X @ X.T
+    G += 1e-7 * G.max() * (noise + noise.T)
+    model = KernelDiscriminantAnalysis(
+        kernel="precomputed", n_landmarks=n_landmarks, random_state=0
+    )
+    assert model.fit(G.astype(np.float32), y).score(G, y) > 0.95
+    with pytest.raises(ValueError, match="negative eigenvalues"):  # not in double precision
+        model.set_params(n_landmarks=60).fit(G, y)
+
+
+def test_blocks_of_rows_count_the_landmarks(wine, monkeypatch):
+    """Memory must not grow with the product of rows and landmarks."""
+    X, y = wine
+    monkeypatch.setattr("supred.blocks.LEAST_BLOCK_ROWS", 1)
+    monkeypatch.setattr("supred.blocks.BLOCK_NUMBERS", 1600)
+    sizes = []
+
+    def kernel(A, B):
+        sizes.append(len(A))
+        return rbf_kernel(A, B, gamma=0.05)
+
+    KernelDiscriminantAnalysis(kernel=kernel, n_landmarks=40, random_state=0).fit(X, y)
+    assert sizes.pop(0) == 40  # the landmarks themselves
+    assert max(sizes) <= 1600 / 40
+
+
+def test_nothing_of_an_earlier_fit_stays(wine):
+    X, y = wine
+    model = KernelDiscriminantAnalysis(kernel="linear").fit(X, y)
+    model.set_params(kernel="rbf").fit(X, y)
+    assert not hasattr(model, "components_")
+    assert not hasattr(model, "center_")
+    model.set_params(kernel="linear").fit(X, y)
+    for name in ("dual_coef_", "offset_", "kernel_"):
+        assert not hasattr(model, name)

@@ -30,8 +30,8 @@ class KernelDiscriminantAnalysis(LatentClassifier):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="rbf"
         A callable takes two sets of rows and returns the matrix of their kernel.
     gamma : "scale" or float, default="scale"
-        Width of the "rbf" and factor of the "poly" kernel; "scale" is one over the total
-        variance of the features.
+        Width of the "rbf" and factor of the "poly" kernel; "scale" is one over twice
+        the total variance of the features.
     degree, coef0 : float, default=3 and 1
         Of the "poly" kernel, ``(gamma x.y + coef0) ** degree``.
     alpha : float, default=1e-3
@@ -113,13 +113,15 @@ class KernelDiscriminantAnalysis(LatentClassifier):
         self
         """
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        alpha = check_real("alpha", self.alpha, low=0, low_inclusive=False)
+        alpha = check_real("alpha", self.alpha, low=0, low_inclusive=False, high_inclusive=False)
         X, self.classes_, codes = self._validate_rows_and_labels(X, y)
         K = len(self.classes_)
         if self.n_components is not None:
             check_integer("n_components", self.n_components, low=1, high=K - 1, why="n_classes - 1")
         weights = check_weights(sample_weight, self.class_weight, codes, self.classes_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        for name in ("components_", "center_", "dual_coef_", "offset_", "kernel_"):
+            self.__dict__.pop(name, None)  # of an earlier fit with another kernel
         if self.kernel == "linear":
             solution = self._fit_linear(X, codes, weights, alpha)
         else:
@@ -167,7 +169,7 @@ class KernelDiscriminantAnalysis(LatentClassifier):
             def centred(block: Any) -> np.ndarray:
                 return (block.toarray() if sparse.issparse(block) else block) - center
 
-            return fisher_of_features(X, centred, codes, weights, K, alpha)
+            return fisher_of_features(X, centred, codes, weights, K, alpha, n_dims=X.shape[1])
         # Sparse rows stay where they are: the solver centres their kernel matrix.
         rows = X.astype(np.float64) if sparse.issparse(X) else X - center
         gram = rows @ rows.T
@@ -195,13 +197,20 @@ class KernelDiscriminantAnalysis(LatentClassifier):
         kept = weights > 0
         if not kept.all():
             X, codes, weights = X[kept], codes[kept], weights[kept]
+        rounding = kernel.rounding(X)
         if kernel.n_landmarks == X.shape[0]:
-            if self.kernel not in ("rbf", "linear"):  # these can have no negative eigenvalues
-                _check_definite(gram)
+            if self.kernel != "rbf":  # which can have no negative eigenvalues
+                _check_definite(gram, rounding)
             return fisher_of_kernel(gram, codes, weights, K, alpha)
-        basis = eigenbasis(gram)
+        basis = eigenbasis(gram, rounding=rounding)
         solution = fisher_of_features(
-            X, lambda block: kernel(block) @ basis, codes, weights, K, alpha
+            X,
+            lambda block: kernel(block) @ basis,
+            codes,
+            weights,
+            K,
+            alpha,
+            n_dims=kernel.n_landmarks,
         )
         return FisherSolution(basis @ solution.axes, solution.offset, solution.ratios)
 
@@ -234,10 +243,10 @@ class KernelDiscriminantAnalysis(LatentClassifier):
         return tags
 
 
-def _check_definite(gram: np.ndarray) -> None:
+def _check_definite(gram: np.ndarray, rounding: float) -> None:
     """Raise a ValueError if the kernel matrix has negative eigenvalues beyond rounding."""
     lifted = gram + 1e-8 * np.trace(gram) * np.eye(len(gram))
     try:
         cholesky(lifted, lower=True, overwrite_a=True)
     except LinAlgError:
-        eigenbasis(gram)
+        eigenbasis(gram, rounding=rounding)

@@ -51,6 +51,8 @@ def fisher_of_features(
     weights: np.ndarray,
     n_classes: int,
     alpha: float,
+    *,
+    n_dims: int,
 ) -> FisherSolution:
     """Solve by one factorisation of the scatter of the features, D x D.
 
@@ -63,6 +65,8 @@ def fisher_of_features(
     n_classes : int
     alpha : float
         Ridge, in units of the total variance of the features; above zero.
+    n_dims : int
+        Numbers that `features` makes of a row; blocks of rows are sized by it.
 
     Examples
     --------
@@ -70,11 +74,11 @@ def fisher_of_features(
     >>> from supred.solvers.kernel_fisher import fisher_of_features
     >>> X = np.array([[0.0, 1.0], [0.0, -1.0], [4.0, 1.0], [4.0, -1.0]])
     >>> codes = np.array([0, 0, 1, 1])
-    >>> solution = fisher_of_features(X, lambda block: block, codes, np.ones(4), 2, 0.0001)
+    >>> solution = fisher_of_features(X, lambda x: x, codes, np.ones(4), 2, 1e-4, n_dims=2)
     >>> bool(abs(solution.axes[1, 0]) < 1e-6 * abs(solution.axes[0, 0]))
     True
     """
-    rows = Rows(X)
+    rows = Rows(X, width=n_dims)
     total = weights.sum()
     shares = np.bincount(codes, weights=weights, minlength=n_classes) / total
     means = class_means(rows, features, codes, weights, n_classes)
