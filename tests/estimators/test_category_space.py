@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.linalg import subspace_angles
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
@@ -382,6 +382,12 @@ BAD = [
     ({"origin": "mean"}, lambda X, y: (X, y), "origin='mean' is not known"),
     ({"kernel": "rbf", "gamma": -1.0}, lambda X, y: (X, y), "gamma=-1.0 is out of range"),
     ({"kernel": "rbf", "gamma": "wide"}, lambda X, y: (X, y), "gamma='wide' is not known"),
+    ({"kernel": "rbf", "gamma": np.inf}, lambda X, y: (X, y), "gamma=inf is out of range"),
+    (
+        {"kernel": "poly", "degree": 2.5, "coef0": 0},
+        lambda X, y: (X, y),
+        "holds infinite values or NaN.*whole number as degree",
+    ),
     ({"n_init": -1}, lambda X, y: (X, y), "n_init=-1"),
     ({"max_iter": 0}, lambda X, y: (X, y), "max_iter=0"),
     ({"tol": -1.0}, lambda X, y: (X, y), "tol=-1.0"),
@@ -401,3 +407,41 @@ def test_equal_rows_of_a_class_have_no_spread(wine):
         with pytest.raises(ValueError, match=r"class 1 has 71 row.s. without any spread"):
             CategorySpace(origin="class").fit(rows, y)
     CategorySpace(origin="global", random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+@pytest.mark.parametrize("width", [0.05, 0.2, 1.0, 3.0, "poly", "raw"])
+def test_whitened_kernels_predict_at_every_width(load, width):
+    X, y = load(return_X_y=True)
+    if width != "raw" or load is load_wine:
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    train = np.arange(len(y)) % 3 > 0
+    parameters = {"kernel": "poly" if width == "poly" else "rbf"}
+    if not isinstance(width, str):
+        parameters["gamma"] = 0.5 / (width * np.median(pairwise_distances(X[train]))) ** 2
+    model = CategorySpace(whiten=True, n_init=0, random_state=0, **parameters)
+    model.fit(X[train], y[train])
+    Z = model.transform(X[train])
+    means = [Z[y[train] == k].mean(axis=0) for k in range(3)]
+    np.testing.assert_allclose(model.class_means_, means, atol=1e-6 * np.abs(means).max())
+    assert model.score(X[~train], y[~train]) > 0.93
+
+
+@pytest.mark.parametrize("origin", ["global", "class", "zero"])
+def test_wide_sparse_rows_have_the_same_random_starts(origin):
+    X = sparse.csr_array(sparse.random(150, 3000, density=0.01, random_state=0))
+    y = np.arange(150) % 4
+    model = CategorySpace("absolute", origin=origin, n_init=5, random_state=0)
+    thin = model.fit(X, y).objective_
+    assert model.fit(X.toarray(), y).objective_ == pytest.approx(thin, rel=1e-6)
+
+
+def test_nothing_of_an_earlier_fit_stays(wine):
+    X, y = wine
+    model = CategorySpace(certify=True, n_init=0, random_state=0).fit(X, y)
+    model.set_params(certify=False, kernel="rbf", whiten=True).fit(X, y)
+    for name in ("certificate_", "components_", "center_"):
+        assert not hasattr(model, name)
+    model.set_params(kernel="linear").fit(X, y)
+    for name in ("dual_coef_", "class_means_", "kernel_"):
+        assert not hasattr(model, name)

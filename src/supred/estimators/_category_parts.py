@@ -25,11 +25,14 @@ class Prepared:
     basis : ndarray of shape (n_features or n_landmarks, n_dims) or None
         Coordinates are ``(x - center) @ basis`` or ``kernel(x) @ basis`` before the whitening;
         None stands for the identity.
+    wide : bool
+        Whether there are more features than rows.
     """
 
     problem: CategoryProblem
     center: np.ndarray
     basis: np.ndarray | None
+    wide: bool = False
 
     def forward(self, W: np.ndarray) -> np.ndarray:
         """Return what a row is multiplied with to give its coordinates along the axes W."""
@@ -82,7 +85,7 @@ def prepare_linear(
         if not options["whiten"] and (many_dims or options["keep_rows"]):
             wanted = {name: options[name] for name in ("origin", "keep_rows")}
             problem = build_sparse_problem(X, center, codes, weights, n_classes, **wanted)
-            return Prepared(problem, center, None)
+            return Prepared(problem, center, None, n_features > n_rows)
         if n_features > n_rows:  # whitening a wide matrix works on dense rows
             X = X.toarray()
     options["ridge_dims"] = n_features
@@ -98,7 +101,7 @@ def prepare_linear(
     problem = build_problem(
         R.T, lambda block: block, codes, weights, n_classes, n_dims=n_rows, **options
     )
-    return Prepared(problem, center, Q)
+    return Prepared(problem, center, Q, wide=True)
 
 
 def prepare_kernel(
@@ -120,8 +123,7 @@ def prepare_kernel(
     X, codes, weights, n_classes, **options
         As in :func:`prepare_linear`.
     """
-    single = X.dtype == np.float32 and kernel.name == "precomputed"
-    basis = eigenbasis(gram, rounding=1e-5 if single else 1e-8)
+    basis = eigenbasis(gram, rounding=kernel.rounding(X))
     if basis.shape[1] < n_classes:
         raise ValueError(
             f"kernel: the kernel matrix of the {kernel.n_landmarks} landmarks has rank "

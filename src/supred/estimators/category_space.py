@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,18 @@ from supred.estimators import _category_parts as parts
 from supred.estimators._base import LatentClassifier
 from supred.kernel_basis import LandmarkKernel, check_kernel, kernel_at_landmarks
 from supred.solvers.category_certificate import Certificate, certify
-from supred.solvers.category_problem import ORIGINS, CategoryProblem, orient
+from supred.solvers.category_problem import ORIGINS, orient
 from supred.solvers.category_space import (
     SMOOTHING,
     CategorySolution,
     solve_absolute,
     solve_squared,
+    start_from_rows,
 )
+from supred.solvers.class_scatter import RowScatters
+
+# Attributes that only some parameters give.
+FITTED = ("components_", "center_", "dual_coef_", "class_means_", "kernel_", "certificate_")
 
 
 def _is_linear(estimator: "CategorySpace") -> bool:
@@ -48,6 +54,10 @@ class CategorySpace(LatentClassifier):
     angle with the row. The axes W maximise a criterion over W^T W = I; with the squared
     criterion `certificate` can often prove that no other axes are better.
 
+    The angles of `predict` need no training and are a weak rule: a linear SVM on the coordinates
+    of `transform` is nearly always better (iris as it comes: 0.78 by the angles). Use this class
+    as a transformer in a pipeline where accuracy counts.
+
     Parameters
     ----------
     criterion : {"squared", "absolute"}, default="squared"
@@ -60,19 +70,23 @@ class CategorySpace(LatentClassifier):
         The point from which the spread of a class is measured: the mean of all rows, the mean
         of the class (the axes then know nothing of where the classes lie), or zero. "auto" is
         "global" for the linear kernel and "zero" for the others, whose angles mean most there.
+        With a kernel only the criterion knows the origin: `transform` subtracts nothing.
     whiten : bool, default=False
         First divide by the pooled covariance within the classes. Makes the criterion as sharp
-        as Fisher's; ``components_`` are then orthonormal only after that division.
+        as Fisher's; ``components_`` are then orthonormal only after that division. With a kernel
+        `predict` then takes the angle with the mean of each class in place of its axis: wide
+        kernels make rows share a long part that no axis tells apart.
     gamma : "scale" or float, default="scale"
-        Width of the "rbf" and factor of the "poly" kernel; "scale" is one over the total
-        variance of the features.
+        Width of the "rbf" and factor of the "poly" kernel; "scale" is one over twice
+        the total variance of the features.
     degree, coef0 : float, default=3 and 1
         Of the "poly" kernel, ``(gamma x.y + coef0) ** degree``.
     n_landmarks : int, "auto" or None, default="auto"
         Rows that span the kernel's features; None means all. "auto" takes all distinct rows up
         to 2000, else 1000 at random (the Nystroem method).
     n_init : int, default=5
-        Random starts beside the computed one; the best result is kept.
+        Random starts beside the computed one; the best result is kept. With a kernel and the
+        squared criterion 0 takes less than half the time and rarely loses anything.
     max_iter : int, default=5000
         Steps from each start.
     tol : float, default=1e-6
@@ -95,6 +109,8 @@ class CategorySpace(LatentClassifier):
         Linear kernel: mean of all rows, or zero with ``origin="zero"``.
     dual_coef_ : ndarray of shape (n_landmarks, n_classes)
         Other kernels: ``transform`` is the kernel to the landmarks times this.
+    class_means_ : ndarray of shape (n_classes, n_classes)
+        Other kernels with ``whiten=True``: mean of each class in the coordinates of `transform`.
     objective_ : float
         Value of the criterion.
     history_ : dict of ndarray
@@ -179,6 +195,8 @@ class CategorySpace(LatentClassifier):
         X, self.classes_, codes = self._validate_rows_and_labels(X, y)
         weights = check_weights(sample_weight, self.class_weight, codes, self.classes_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        for name in FITTED:
+            self.__dict__.pop(name, None)  # of an earlier fit with other parameters
         if self.kernel != "linear":
             self.kernel_ = kernel_at_landmarks(
                 X,
@@ -191,7 +209,7 @@ class CategorySpace(LatentClassifier):
                 seed=seed,
             )
         prepared = self._prepare(X, codes, weights)
-        solution = self._solve(prepared.problem, seed)
+        solution = self._solve(prepared, seed)
         self._keep(prepared, solution)
         if self.certify:
             self.certificate_ = certify(prepared.problem.scatters, solution.axes)
@@ -310,13 +328,19 @@ class CategorySpace(LatentClassifier):
             parts.check_spread(prepared.problem, codes, weights, self.classes_)
         return prepared
 
-    def _solve(self, problem: CategoryProblem, seed: int) -> CategorySolution:
+    def _solve(self, prepared: parts.Prepared, seed: int) -> CategorySolution:
+        problem = prepared.problem
+        draw = None
+        # Whitened wide rows are always dense: their starts can stay uniform.
+        if prepared.wide and not self.whiten and isinstance(problem.scatters, RowScatters):
+            draw = partial(start_from_rows, problem.scatters.classes)
         options: dict[str, Any] = {
             "n_init": self.n_init,
             "max_iter": self.max_iter,
             "tol": self.tol,
             "random_state": seed,
             "n_jobs": self.n_jobs,
+            "draw": draw,
         }
         solution = solve_squared(problem.scatters, **options)
         if problem.classes is not None:
@@ -345,6 +369,8 @@ class CategorySpace(LatentClassifier):
                 self._inverse_components = np.ascontiguousarray(prepared.backward(W).T)
         else:
             self.dual_coef_ = prepared.forward(W)
+            if self.whiten:
+                self.class_means_ = prepared.problem.class_means @ W
         self._n_features_out = len(self.classes_)
         self.objective_ = solution.objective
         self.n_iter_ = solution.n_iter
@@ -367,19 +393,31 @@ class CategorySpace(LatentClassifier):
         return result.astype(X.dtype, copy=False)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
-        """Return the cosine of the angle with each axis; for two classes their difference."""
-        lengths = np.linalg.norm(Z, axis=1, keepdims=True)
-        cosines = Z / np.where(lengths > 0, lengths, 1.0)
-        if self.kernel != "linear":
+        """Return the cosine of the angle with each axis; for two classes their difference.
+
+        In the whitened features of a kernel all rows share a long part, the more the wider the
+        kernel is: the axes are then less telling than the class means.
+        """
+        cosines = _unit_rows(Z)
+        if self.kernel != "linear" and self.whiten:
+            cosines = cosines @ _unit_rows(self.class_means_).T
+        elif self.kernel != "linear":
             cosines = np.abs(cosines)  # with a kernel the sign of an axis means nothing
         return cosines[:, 1] - cosines[:, 0] if len(self.classes_) == 2 else cosines
 
     def _model_arrays(self) -> list[np.ndarray]:
         if self.kernel == "linear":
             return [self.components_, self.center_]
-        return [self.dual_coef_, *self.kernel_.arrays()]
+        means = [self.class_means_] if self.whiten else []
+        return [self.dual_coef_, *means, *self.kernel_.arrays()]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+def _unit_rows(Z: np.ndarray) -> np.ndarray:
+    """Return the rows divided by their lengths; rows of zeros stay."""
+    lengths = np.linalg.norm(Z, axis=1, keepdims=True)
+    return Z / np.where(lengths > 0, lengths, 1.0)

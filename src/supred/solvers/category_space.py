@@ -13,6 +13,7 @@ and the polar factor of B maximises that over orthonormal W. So the objective ne
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -114,6 +115,21 @@ def greedy_start(scatters: Scatters) -> tuple[np.ndarray, float]:
 def random_start(n_dims: int, n_classes: int, seed: int) -> np.ndarray:
     """Return axes drawn uniformly from all orthonormal ones."""
     return polar(np.random.default_rng(seed).standard_normal((n_dims, n_classes)))
+
+
+def start_from_rows(classes: Sequence[ClassRows], seed: int) -> np.ndarray:
+    """Return the polar factor of random combinations of the rows about their origins.
+
+    Any orthonormal basis of the span of the rows gives the same axes, Q polar(R g) =
+    polar(Q R g): with more features than rows, sparse rows as they are and dense ones in the
+    coordinates of their span start from the same point.
+    """
+    rng = np.random.default_rng(seed)
+    K = len(classes)
+    B = np.zeros((classes[0].rows.shape[1], K))
+    for c in classes:
+        B += c.pull(rng.standard_normal((len(c.weights), K)))
+    return polar(B)
 
 
 def squared_pull(scatters: Scatters, W: np.ndarray) -> tuple[float, np.ndarray]:
@@ -241,6 +257,7 @@ def solve_squared(
     tol: float = 1e-6,
     random_state: int = 0,
     n_jobs: int | None = None,
+    draw: Callable[[int], np.ndarray] | None = None,
 ) -> CategorySolution:
     """Maximise 1/2 sum_k w_k^T R_k w_k over orthonormal W; the best of several starts.
 
@@ -255,6 +272,8 @@ def solve_squared(
     random_state : int, default=0
     n_jobs : int, optional
         Threads that share the starts; the result does not depend on it.
+    draw : callable, optional
+        Makes a random start of a seed; :func:`random_start` if not given.
 
     Returns
     -------
@@ -285,6 +304,7 @@ def solve_squared(
         tol=tol,
         random_state=random_state,
         n_jobs=n_jobs,
+        draw=draw,
     )
 
 
@@ -299,6 +319,7 @@ def solve_absolute(
     tol: float = 1e-6,
     random_state: int = 0,
     n_jobs: int | None = None,
+    draw: Callable[[int], np.ndarray] | None = None,
 ) -> CategorySolution:
     """Maximise sum_k sum_i v_i sqrt((w_k . x_i - m_k)^2 + eps^2) over orthonormal W.
 
@@ -312,7 +333,7 @@ def solve_absolute(
         Start, such as the axes of the squared criterion.
     free_origin : bool
         Whether m_k is the smoothed median of each class; else 0.
-    n_init, max_iter, tol, random_state, n_jobs
+    n_init, max_iter, tol, random_state, n_jobs, draw
         As in :func:`solve_squared`.
     """
     return _best_of(
@@ -324,6 +345,7 @@ def solve_absolute(
         tol=tol,
         random_state=random_state,
         n_jobs=n_jobs,
+        draw=draw,
     )
 
 
@@ -338,6 +360,7 @@ def _best_of(
     tol: float,
     random_state: int,
     n_jobs: int | None,
+    draw: Callable[[int], np.ndarray] | None,
 ) -> CategorySolution:
     """Ascend from `W` and from `n_init` random starts; the highest objective wins.
 
@@ -348,9 +371,10 @@ def _best_of(
     if n_init == 0 or first.objective >= bound * (1 - SAME):
         return first
     options["known"] = first.axes if first.converged else None
+    draw = draw or partial(random_start, W.shape[0], W.shape[1])
     seeds = np.random.SeedSequence(random_state).generate_state(n_init).tolist()
     others = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(ascend)(pull, random_start(W.shape[0], W.shape[1], seed), start=i, **options)
+        delayed(ascend)(pull, draw(seed), start=i, **options)
         for i, seed in enumerate(seeds, start=1)
     )
     solutions = [first, *others]
