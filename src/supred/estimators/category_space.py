@@ -86,7 +86,7 @@ class CategorySpace(LatentClassifier):
         to 2000, else 1000 at random (the Nystroem method).
     n_init : int, default=5
         Random starts beside the computed one; the best result is kept. With a kernel and the
-        squared criterion 0 takes less than half the time and rarely loses anything.
+        squared criterion 0 is quicker and lost nothing on iris, wine and digits.
     max_iter : int, default=5000
         Steps from each start.
     tol : float, default=1e-6
