@@ -1,0 +1,30 @@
+"""What the commands that use a saved model share."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from supred.cli import _options
+
+if TYPE_CHECKING:
+    from supred.export.model_file import TableModel
+    from supred.tables import Table
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add the model and the table to use it on."""
+    parser.add_argument("model", metavar="MODEL", help="a file that supred fit wrote")
+    _options.add_input(parser, optional=True)
+
+
+def read(options: argparse.Namespace, *, labelled: bool = False) -> "tuple[TableModel, Table]":
+    """Read the model, and the columns that it needs of the table."""
+    from supred.export.model_file import load_model
+    from supred.tables.assemble import model_table, without
+
+    model = load_model(options.model)
+    raw = without(_options.read_raw(options), options.exclude)
+    table = model_table(
+        raw, model.columns, target=model.target, ignored=model.ignored, labelled=labelled
+    )
+    model.preparation.check(table)
+    return model, table
