@@ -170,7 +170,9 @@ class _Encoder:
         if isinstance(value, tuple):
             return {"tuple": [self.encode(item, where) for item in value]}
         if isinstance(value, dict):
-            return {"dict": [[self.encode(k, where), self.encode(v, where)] for k, v in value.items()]}
+            return {
+                "dict": [[self.encode(k, where), self.encode(v, where)] for k, v in value.items()]
+            }
         if isinstance(value, np.random.RandomState | np.random.Generator):
             return None  # a fitted model draws no more numbers
         if type(value) in self.names:
@@ -213,7 +215,7 @@ class _Decoder:
         if "scalar" in value:
             return self._load(value["scalar"])[()]
         if "objects" in value:
-            result = np.empty(len(value["objects"]), dtype=object)
+            result: Any = np.empty(len(value["objects"]), dtype=object)
             result[:] = [self.decode(item) for item in value["objects"]]
             return result.reshape(value["shape"])
         if "sparse" in value:

@@ -129,9 +129,7 @@ class TableModel:
         return self.estimator.transform(self.transformer.transform(X))
 
 
-def save_model(
-    model: TableModel, path: str | os.PathLike[str], *, overwrite: bool = False
-) -> None:
+def save_model(model: TableModel, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a model to a file of arrays and one JSON description.
 
     Parameters

@@ -97,7 +97,9 @@ class Preparation:
                 f"{table.title}: the column {text[0]!r} holds text; pass --encode onehot or drop."
             )
         if len(text) == len(table.columns) and self.encode == "drop":
-            raise TableError(f"{table.title}: all columns hold text, nothing is left to learn from.")
+            raise TableError(
+                f"{table.title}: all columns hold text, nothing is left to learn from."
+            )
 
     def sentences(self, table: Table) -> list[str]:
         """Say in words what is done to this table."""

@@ -192,7 +192,7 @@ BUILTIN = {
     "iris": "scikit-learn's iris, 150 rows of 4 measurements",
     "wine": "scikit-learn's wine, 178 rows of 13 measurements",
     "breast-cancer": "scikit-learn's breast cancer, 569 rows of 30 measurements",
-    "spirals": "generated: spirals that no line separates, 600 rows",
+    "spirals": "generated: three spirals, 600 rows",
     "swiss-roll": "generated: classes on a swiss roll, 1000 rows",
     "ann-thyroid": "UCI, from the folder SUPRED_DATA",
     "new-thyroid": "UCI, from the folder SUPRED_DATA",
@@ -223,11 +223,11 @@ def read_builtin(name: str) -> Raw:
         bunch = loaders[name]()
         classes = [str(label) for label in bunch.target_names]
         names = [str(name) for name in bunch.feature_names]
-        y = [classes[k] for k in bunch.target]
-        return Raw(name, X=bunch.data.astype(float), names=names, y=y, target="class")
+        labels = [classes[k] for k in bunch.target]
+        return Raw(name, X=bunch.data.astype(float), names=names, y=labels, target="class")
     try:
         if name == "spirals":
-            X, y = datasets.make_spirals(random_state=0)
+            X, y = datasets.make_spirals(600, n_classes=3, noise=0.02, random_state=0)
         elif name == "swiss-roll":
             X, y = datasets.make_classes_on_swiss_roll(1000, random_state=0)
         elif name == "mnist":
