@@ -57,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
 
     names = check_methods(options.methods.split(",") if options.methods else None)
     _options.say(options, *preparation.sentences(table))
-    with _Progress(names, shown=not options.quiet) as progress:
+    rounds = 1 if options.no_tune else 2
+    with _Progress(len(names) * rounds, shown=not options.quiet) as progress:
         comparison = compare(
             table,
             preparation=preparation,
@@ -75,6 +76,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         print("\n".join(_options.aligned(table_rows(comparison))))
         sys.stdout.flush()
+    if page is None and options.out is not None:
+        _options.say(options, "This installation has no report: the table only.")
     if comparison.interrupted:
         _options.say(options, "Interrupted: what was finished is kept.")
     _options.say(options, comparison.advice)
@@ -101,8 +104,6 @@ def report_path(options: argparse.Namespace) -> str | None:
     if options.no_report:
         return None
     if importlib.util.find_spec("supred.report") is None:
-        if options.out is not None:
-            _options.say(options, "This installation has no report; the table only is shown.")
         return None
     if options.out is not None:
         return str(options.out)
@@ -207,10 +208,11 @@ def _method_json(method: "MethodResult") -> dict[str, Any]:
 class _Progress:
     """The method at work, on stderr: a bar on a terminal, else a line a method."""
 
-    def __init__(self, names: list[str], *, shown: bool) -> None:
-        self.names, self.shown = names, shown
+    def __init__(self, n_steps: int, *, shown: bool) -> None:
+        self.n_steps, self.shown = n_steps, shown
         self.bar: Any = None
         self.done = 0
+        self.seen: set[str] = set()
 
     def __enter__(self) -> "_Progress":
         if self.shown and sys.stderr.isatty():
@@ -219,7 +221,7 @@ class _Progress:
             except ImportError:
                 return self
             self.bar = tqdm(
-                total=len(self.names), file=sys.stderr, leave=False, bar_format=_BAR_FORMAT
+                total=self.n_steps, file=sys.stderr, leave=False, bar_format=_BAR_FORMAT
             )
         return self
 
@@ -232,12 +234,14 @@ class _Progress:
         done = fold == n_folds
         if self.bar is not None:
             self.bar.set_description_str(name if done else f"{name}, fold {fold + 1} of {n_folds}")
-            # The bar counts methods, its fraction the folds of the one at work.
+            # The bar counts rounds of methods, its fraction the folds of the one at work.
             self.done += done
             self.bar.n = self.done + (0 if done else fold / n_folds)
             self.bar.refresh()
         elif self.shown and fold == 0:
-            print(f"{name} ...", file=sys.stderr)
+            verb = "tuning " if name in self.seen else ""
+            print(f"{verb}{name} ...", file=sys.stderr)
+            self.seen.add(name)
 
 
 _BAR_FORMAT = "{desc} |{bar:30}| {percentage:3.0f} % [{elapsed}]"

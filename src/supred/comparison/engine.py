@@ -27,6 +27,8 @@ INNER_FOLDS = 3
 GRID = 120
 # A method may run over its share by this factor before it is stopped.
 PATIENCE = 1.5
+# Part of a method's share after which no more settings are tried, so that it ends in time.
+TUNING_PART = 0.7
 
 Tell = Callable[[str, int, int], None]
 
@@ -60,9 +62,9 @@ def compare(
     n_folds : int
         Stratified folds, the same for all methods.
     budget : float, optional
-        Seconds in all. Each method gets an equal share of what is left; settings are tried while
-        it lasts, and a method that cannot finish even its first setting is skipped. Without a
-        budget all settings are tried.
+        Seconds in all. First every method runs with its first setting, so that all have a
+        result; a method that cannot finish this in its share of the time is skipped. What is left
+        is for tuning, in equal shares. Without a budget all settings are tried.
     tune : bool
         False uses the first setting of each method.
     n_components : int, optional
@@ -71,7 +73,8 @@ def compare(
     command : str
         What the user typed, for the report.
     tell : function of method, fold and number of folds, optional
-        Called before each fold, and with fold = n_folds at the end of a method.
+        Called before each fold, and with fold = n_folds when a round of a method has ended; there
+        are two rounds, or one without tuning.
 
     Returns
     -------
@@ -94,22 +97,8 @@ def compare(
     names = check_methods(methods)
     classes, codes = np.unique(table.labels, return_inverse=True)
     folds = make_folds(codes, n_folds, seed)
-    run = _Run(table.X, codes, folds, preparation, table, tune, n_components, seed, tell)
-    deadline = None if budget is None else perf_counter() + budget
-    results: dict[str, MethodResult] = {}
-    order = [name for name in RUN_ORDER if name in names]
-    interrupted = False
-    for k, name in enumerate(order):
-        sharing = max(sum(not METHODS[rest].missing for rest in order[k:]), 1)
-        left = None if deadline is None else deadline - perf_counter()
-        share = None if left is None else left / sharing
-        try:
-            results[name] = run.method(METHODS[name], share, left)
-        except KeyboardInterrupt:
-            interrupted = True
-            for rest in order[k:]:
-                results[rest] = MethodResult(rest, "skipped", "interrupted by the user")
-            break
+    run = _Run(table.X, codes, folds, preparation, table, n_components, seed, tell)
+    results, interrupted = run.all_methods(names, Clock(budget), tune=tune)
     ordered = [results[name] for name in METHODS if name in results]
     return Comparison(
         title=table.title,
@@ -160,6 +149,27 @@ def make_folds(codes: np.ndarray, n_folds: int, seed: int) -> list[tuple[np.ndar
     return folds
 
 
+class Clock:
+    """The time that is left, and how much of it is a method's.
+
+    Parameters
+    ----------
+    budget : float or None
+        Seconds in all; None is without end.
+    """
+
+    def __init__(self, budget: float | None) -> None:
+        self.end = np.inf if budget is None else perf_counter() + budget
+
+    def left(self) -> float:
+        """Return the seconds that are left."""
+        return self.end - perf_counter()
+
+    def share(self, n_methods: int) -> float:
+        """Return the seconds that are left for each of some methods."""
+        return self.left() / max(n_methods, 1)
+
+
 class _Run:
     """What the methods of one comparison share."""
 
@@ -170,7 +180,6 @@ class _Run:
         folds: list[tuple[np.ndarray, np.ndarray]],
         preparation: Preparation,
         table: Table,
-        tune: bool,
         n_components: int | None,
         seed: int,
         tell: Tell | None,
@@ -178,24 +187,49 @@ class _Run:
         self.X, self.codes, self.folds = X, codes, folds
         self.sparse = hasattr(X, "tocsr")
         self.steps = preparation.pipeline(table.columns, sparse=self.sparse)
-        self.tune, self.n_components, self.seed = tune, n_components, seed
+        self.n_components, self.seed = n_components, seed
         self.tell = tell or (lambda name, fold, n_folds: None)
         self._prepared: dict[Any, tuple[Any, Any, Facts]] = {}
 
-    def method(self, method: Method, share: float | None, left: float | None) -> MethodResult:
+    def all_methods(
+        self, names: Sequence[str], clock: Clock, *, tune: bool
+    ) -> tuple[dict[str, MethodResult], bool]:
+        """Run the first settings of all methods, then tune them; tell whether it was stopped."""
+        order = [name for name in RUN_ORDER if name in names]
+        ready = [name for name in order if not METHODS[name].missing]
+        results = {
+            name: MethodResult(name, "skipped", METHODS[name].missing or "interrupted by the user")
+            for name in order
+        }
+        try:
+            for k, name in enumerate(ready):
+                limit = min(clock.left(), max(PATIENCE * clock.share(len(ready) - k), 1.0))
+                results[name] = self._attempt(METHODS[name], limit, tuning_time=0.0)
+            tunable = [name for name in ready if tune and results[name].status == "done"]
+            for k, name in enumerate(tunable):
+                share = clock.share(len(tunable) - k)
+                tuning_time = TUNING_PART * share
+                # Without time for a second setting in each fold the result would be the same.
+                two_settings = 2 * INNER_FOLDS * len(self.folds) * (results[name].fit_seconds or 0)
+                if tuning_time < two_settings:
+                    continue
+                limit = min(clock.left(), max(PATIENCE * share, 1.0))
+                tuned = self._attempt(METHODS[name], limit, tuning_time=tuning_time)
+                # Chosen inside the training rows, it counts whether or not it turned out better.
+                if tuned.status == "done":
+                    results[name] = tuned
+        except KeyboardInterrupt:
+            return results, True
+        return results, False
+
+    def _attempt(self, method: Method, limit: float, *, tuning_time: float) -> MethodResult:
         """Return a method's result: done, failed with its reason, or skipped for want of time."""
-        if method.missing:
-            self.tell(method.name, len(self.folds), len(self.folds))
-            return MethodResult(method.name, "skipped", method.missing)
-        if left is not None and left <= 0:
-            self.tell(method.name, len(self.folds), len(self.folds))
+        if limit <= 0:
             return MethodResult(method.name, "skipped", "the time budget was spent before it began")
-        # Over its share a method is not tuned on, but it may finish within what is left.
-        limit = None if share is None or left is None else min(left, max(PATIENCE * share, 1.0))
         try:
             with time_limit(limit), warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                result = self._folds_of(method, share)
+                result = self._folds_of(method, tuning_time)
         except TimeUpError:
             result = MethodResult(
                 method.name, "skipped", f"not finished within {limit:.0f} s; raise --budget"
@@ -209,15 +243,14 @@ class _Run:
         self.tell(method.name, len(self.folds), len(self.folds))
         return result
 
-    def _folds_of(self, method: Method, share: float | None) -> MethodResult:
+    def _folds_of(self, method: Method, tuning_time: float) -> MethodResult:
         began = perf_counter()
         predicted = np.zeros(len(self.codes), dtype=int)
         errors, fit_times, predict_times, chosen, tried = [], [], [], [], []
         for k, (train, test) in enumerate(self.folds):
             self.tell(method.name, k, len(self.folds))
-            time_left = None if share is None else share - (perf_counter() - began)
-            # The model on all rows at the end counts as a fold.
-            fold_time = None if time_left is None else time_left / (len(self.folds) - k + 1)
+            time_left = tuning_time - (perf_counter() - began)
+            fold_time = max(time_left, 0.0) / (len(self.folds) - k)
             X_train, X_test, facts = self._rows(train, test)
             place, count = self._choose(method, train, facts, fold_time)
             model = method.make(method.settings(facts)[place], facts)
@@ -243,12 +276,12 @@ class _Run:
         return result
 
     def _choose(
-        self, method: Method, train: np.ndarray, facts: Facts, fold_time: float | None
+        self, method: Method, train: np.ndarray, facts: Facts, fold_time: float
     ) -> tuple[int, int]:
         """Return the place of the best setting on folds of the training rows, and how many ran."""
         n_settings = len(method.settings(facts))
         n_inner = min(INNER_FOLDS, int(np.bincount(self.codes[train]).max()))
-        if not self.tune or n_settings == 1 or n_inner < 2:
+        if fold_time <= 0 or n_settings == 1 or n_inner < 2:
             return 0, 1
         began = perf_counter()
         inner = make_folds(_dense_codes(self.codes[train]), n_inner, self.seed)
@@ -261,15 +294,13 @@ class _Run:
                 model = method.make(method.settings(inner_facts)[place], inner_facts)
                 model.fit(X_learn, self.codes[train[learn]])
                 wrong += int(np.sum(model.predict(X_check) != self.codes[train[check]]))
-                # With little time not even the first setting is finished: it is used untried.
-                if fold_time is not None and perf_counter() - began > fold_time:
+                if perf_counter() - began > fold_time:  # the setting at work does not count
                     return best, max(count, 1)
             count += 1
             if wrong < best_error:
                 best, best_error = place, wrong
             cost = perf_counter() - start
-            # Time for one more setting, and for the fit on all rows of the fold?
-            if fold_time is not None and perf_counter() - began + 1.5 * cost > fold_time:
+            if perf_counter() - began + cost > fold_time:  # no time for one more
                 break
         return best, count
 
@@ -338,14 +369,14 @@ def _regions(method: Method, model: Any, Z: np.ndarray) -> Any:
 
 
 @contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeUpError inside the block after some seconds.
 
     By an alarm of the system, which only a main thread can set and Windows has not; elsewhere
     the block runs to its end.
     """
     if (
-        seconds is None
+        not np.isfinite(seconds)
         or not hasattr(signal, "setitimer")
         or threading.current_thread() is not threading.main_thread()
     ):
