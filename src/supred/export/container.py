@@ -215,7 +215,7 @@ class _Decoder:
         if "scalar" in value:
             return self._load(value["scalar"])[()]
         if "objects" in value:
-            result: Any = np.empty(len(value["objects"]), dtype=object)
+            result = np.empty(len(value["objects"]), dtype=object)
             result[:] = [self.decode(item) for item in value["objects"]]
             return result.reshape(value["shape"])
         if "sparse" in value:
@@ -237,7 +237,7 @@ class _Decoder:
         for key in state:
             if not key.isidentifier() or key.startswith("__"):
                 raise ModelFileError(f"the file names an attribute {key!r}, which cannot be.")
-        result = object.__new__(made)
+        result: Any = object.__new__(made)
         vars(result).update({key: self.decode(item) for key, item in state.items()})
         return result
 
