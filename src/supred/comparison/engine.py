@@ -26,7 +26,7 @@ INNER_FOLDS = 3
 # Points of the grid of decision regions, in each direction.
 GRID = 120
 # A method may run over its share by this factor before it is stopped.
-PATIENCE = 1.5
+PATIENCE = 2.5
 # Part of a method's share after which no more settings are tried, so that it ends in time.
 TUNING_PART = 0.7
 

@@ -348,8 +348,8 @@ METHODS: dict[str, Method] = {
 RUN_ORDER = (
     "LDA",
     "SVC",
-    "PCA + SVC",
     "LowDimSVC",
+    "PCA + SVC",
     "KernelDiscriminantAnalysis",
     "ClassConstrainedEmbedding",
     "CategorySpace",
