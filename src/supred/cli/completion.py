@@ -91,6 +91,6 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 
 
 def _datasets() -> str:
-    from supred.tables.sources import BUILTIN
+    from supred._builtin import BUILTIN
 
     return " ".join(BUILTIN)

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from supred._builtin import BUILTIN
 from supred.tables.table import TableError, import_pandas
 from supred.tables.text_files import read_fields
 
@@ -184,25 +185,6 @@ def _names(count: int) -> list[str]:
 
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
-
-
-# Built-in data sets: name -> (what it is, needs SUPRED_DATA).
-BUILTIN = {
-    "digits": "scikit-learn's digits, 1797 rows of 64 pixels",
-    "iris": "scikit-learn's iris, 150 rows of 4 measurements",
-    "wine": "scikit-learn's wine, 178 rows of 13 measurements",
-    "breast-cancer": "scikit-learn's breast cancer, 569 rows of 30 measurements",
-    "spirals": "generated: three spirals, 600 rows",
-    "swiss-roll": "generated: classes on a swiss roll, 1000 rows",
-    "ann-thyroid": "UCI, from the folder SUPRED_DATA",
-    "new-thyroid": "UCI, from the folder SUPRED_DATA",
-    "satellite": "UCI, from the folder SUPRED_DATA",
-    "seeds": "UCI, from the folder SUPRED_DATA",
-    "segmentation": "UCI, from the folder SUPRED_DATA",
-    "vehicle": "UCI, from the folder SUPRED_DATA",
-    "vertebral-3c": "UCI, from the folder SUPRED_DATA",
-    "mnist": "MNIST's training part, from the folder SUPRED_DATA",
-}
 
 
 def read_builtin(name: str) -> Raw:
