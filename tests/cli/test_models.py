@@ -98,6 +98,19 @@ def test_whole_number_labels_come_out_as_they_went_in(supred, tmp_path):
     assert np.mean([a == number[b] for a, b in zip(result.out.split()[1:], y, strict=True)]) > 0.9
 
 
+def test_minus_one_is_a_class_like_any_other(supred, tmp_path):
+    X, y = flowers()
+    path, out = tmp_path / "n.csv", tmp_path / "m"
+    sign = np.where(y == "rose", -1, 1)
+    path.write_text(
+        "a,b,k\n" + "".join(f"{a},{b},{k}\n" for (a, b, _), k in zip(X, sign, strict=True))
+    )
+    arguments = ("--method", "ClassConstrainedEmbedding", "--quiet", "--out", out)
+    assert supred("fit", path, "--target", "k", *arguments).code == 0
+    predicted = supred("predict", out, path).out.split()[1:]
+    assert np.mean(np.array(predicted, dtype=int) == sign) > 0.9
+
+
 def test_evaluate_counts_errors(supred, model, table):
     lines = table.read_text().splitlines()
     # Two lilies called roses are two errors of the class rose.

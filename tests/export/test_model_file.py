@@ -156,8 +156,10 @@ def test_parts_of_the_users_own_cannot_be_saved(data, tmp_path):
         with pytest.raises(ModelFileError, match=where):
             save_model(TableModel.fit(estimator, X, y, COLUMNS), path)
     partly = np.where(np.arange(len(y)) % 3 == 0, y, -1)
-    model = TableModel.fit(ClassConstrainedEmbedding(), X, partly, COLUMNS)
-    assert model.estimator.classes_.tolist() == [0, 1, 2]
+    for classifier in ("knn", "linear"):
+        estimator = ClassConstrainedEmbedding(classifier=classifier)
+        with pytest.raises(ModelFileError, match="trained with unlabelled rows"):
+            save_model(TableModel.fit(estimator, X, partly, COLUMNS), path)
     fitted = TableModel.fit(MaxMarginProjection(), X, y, COLUMNS)
     fitted.estimator = Ridge().fit(X, y)
     with pytest.raises(ModelFileError, match="Ridge cannot be saved"):

@@ -47,17 +47,20 @@ def run(options: argparse.Namespace) -> int:
     from supred.export.model_file import TableModel, save_model
 
     notes = preparation.sentences(table)
+    labels = table.labels
+    if options.method == "ClassConstrainedEmbedding":
+        labels = labels.astype(str)  # the number -1 would mean a row without a label
     model = TableModel.fit(
         estimator,
         table.X,
-        table.labels,
+        labels,
         table.columns,
         target=table.target,
         preparation=preparation,
         ignored=table.ignored,
         notes=notes,
     )
-    error = float(np.mean(model.predict(table.X) != table.labels))
+    error = float(np.mean(model.predict(table.X) != labels))
     save_model(model, options.out, overwrite=options.force)
     size = model.estimator.model_size_
     _options.say(

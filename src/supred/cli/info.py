@@ -33,9 +33,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _installation() -> dict[str, object]:
+    from supred._builtin import BUILTIN
     from supred.comparison.engine import versions
     from supred.comparison.methods import METHODS
-    from supred._builtin import BUILTIN
 
     methods = {name: method.missing or "ready" for name, method in METHODS.items()}
     return {"versions": versions(), "methods": methods, "data sets": dict(BUILTIN)}

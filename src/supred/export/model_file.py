@@ -210,10 +210,10 @@ def _plain(estimator: Any) -> Any:
         raise ModelFileError("classifier is an object of your own, which cannot be saved.")
     state["transduction_"] = np.array(state["transduction_"])
     plain = {"state": state, "rows": index.X, "n_neighbors": index.n_neighbors}
-    again = _rebuilt(plain)
-    # Labels that were missing, or weights, are not kept: the classifier may not come out alike.
-    Z = estimator.embedding_
-    if not np.array_equal(again.classifier_.predict(Z), classifier.predict(Z)):
+    # Labels that were missing, or weights, are not kept: the classifier must come out alike.
+    again = _rebuilt(plain).classifier_
+    same = getattr(again, "n_samples_fit_", 0) == getattr(classifier, "n_samples_fit_", 0)
+    if not (same and np.array_equal(getattr(again, "coef_", 0), getattr(classifier, "coef_", 0))):
         raise ModelFileError(
             "a ClassConstrainedEmbedding trained with unlabelled rows or weights cannot be saved."
         )
