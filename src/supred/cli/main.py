@@ -9,7 +9,8 @@ import importlib.util
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from types import FrameType, ModuleType
 from typing import NoReturn
 
@@ -97,7 +98,9 @@ def _run(options: argparse.Namespace) -> int:
     """Run a command; whatever goes wrong becomes one line on stderr and an exit code."""
     with _tidy_end():
         try:
-            code = int(options.run(options))
+            with warnings.catch_warnings():
+                warnings.showwarning = _warn(options)
+                code = int(options.run(options))
             sys.stdout.flush()
             return code
         except BrokenPipeError:
@@ -112,6 +115,19 @@ def _run(options: argparse.Namespace) -> int:
             return _fail(options, _text_of(error), BAD_INPUT)
         except MemoryError:
             return _fail(options, "not enough memory.", FAILED)
+
+
+def _warn(options: argparse.Namespace) -> Callable[..., None]:
+    """Return a function that shows a warning as one line, without the place in the code."""
+
+    def show(
+        message: Warning | str, category: type[Warning], *place: object, **more: object
+    ) -> None:
+        if issubclass(category, UserWarning) and not getattr(options, "quiet", False):
+            text = " ".join(str(message).split())
+            print(f"supred {options.command}: warning: {text}", file=sys.stderr)
+
+    return show
 
 
 def _text_of(error: Exception) -> str:

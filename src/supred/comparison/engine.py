@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -22,6 +22,7 @@ from supred.comparison.result import Comparison, MethodResult
 from supred.tables.preparation import Preparation
 from supred.tables.table import Table, TableError
 
+# Folds of the training rows on which settings are judged; the first of them where time is short.
 INNER_FOLDS = 3
 # Points of the grid of decision regions, in each direction.
 GRID = 120
@@ -170,6 +171,24 @@ class Clock:
         return self.left() / max(n_methods, 1)
 
 
+class Tuning(NamedTuple):
+    """How much a method may be tuned."""
+
+    seconds: float
+    n_checks: int  # inner folds that judge a setting
+
+    @classmethod
+    def affordable(cls, seconds: float, fit_seconds: float, n_folds: int) -> "Tuning | None":
+        """Return what there is time for; None if not for two settings in each fold."""
+        for n_checks in (INNER_FOLDS, 1):
+            if seconds >= 2 * n_checks * n_folds * fit_seconds:
+                return cls(seconds, n_checks)
+        return None
+
+
+UNTUNED = Tuning(0.0, 0)
+
+
 class _Run:
     """What the methods of one comparison share."""
 
@@ -204,17 +223,17 @@ class _Run:
         try:
             for k, name in enumerate(ready):
                 limit = min(clock.left(), max(PATIENCE * clock.share(len(ready) - k), 1.0))
-                results[name] = self._attempt(METHODS[name], limit, tuning_time=0.0)
+                results[name] = self._attempt(METHODS[name], limit, UNTUNED)
             tunable = [name for name in ready if tune and results[name].status == "done"]
             for k, name in enumerate(tunable):
                 share = clock.share(len(tunable) - k)
-                tuning_time = TUNING_PART * share
-                # Without time for a second setting in each fold the result would be the same.
-                two_settings = 2 * INNER_FOLDS * len(self.folds) * (results[name].fit_seconds or 0)
-                if tuning_time < two_settings:
+                tuning = Tuning.affordable(
+                    TUNING_PART * share, results[name].fit_seconds or 0.0, len(self.folds)
+                )
+                if tuning is None:  # the result would be the same
                     continue
                 limit = min(clock.left(), max(PATIENCE * share, 1.0))
-                tuned = self._attempt(METHODS[name], limit, tuning_time=tuning_time)
+                tuned = self._attempt(METHODS[name], limit, tuning)
                 # Chosen inside the training rows, it counts whether or not it turned out better.
                 if tuned.status == "done":
                     results[name] = tuned
@@ -222,14 +241,14 @@ class _Run:
             return results, True
         return results, False
 
-    def _attempt(self, method: Method, limit: float, *, tuning_time: float) -> MethodResult:
+    def _attempt(self, method: Method, limit: float, tuning: Tuning) -> MethodResult:
         """Return a method's result: done, failed with its reason, or skipped for want of time."""
         if limit <= 0:
             return MethodResult(method.name, "skipped", "the time budget was spent before it began")
         try:
             with time_limit(limit), warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                result = self._folds_of(method, tuning_time)
+                result = self._folds_of(method, tuning)
         except TimeUpError:
             result = MethodResult(
                 method.name, "skipped", f"not finished within {limit:.0f} s; raise --budget"
@@ -243,16 +262,16 @@ class _Run:
         self.tell(method.name, len(self.folds), len(self.folds))
         return result
 
-    def _folds_of(self, method: Method, tuning_time: float) -> MethodResult:
+    def _folds_of(self, method: Method, tuning: Tuning) -> MethodResult:
         began = perf_counter()
         predicted = np.zeros(len(self.codes), dtype=int)
         errors, fit_times, predict_times, chosen, tried = [], [], [], [], []
         for k, (train, test) in enumerate(self.folds):
             self.tell(method.name, k, len(self.folds))
-            time_left = tuning_time - (perf_counter() - began)
-            fold_time = max(time_left, 0.0) / (len(self.folds) - k)
+            time_left = max(tuning.seconds - (perf_counter() - began), 0.0)
+            fold_tuning = Tuning(time_left / (len(self.folds) - k), tuning.n_checks)
             X_train, X_test, facts = self._rows(train, test)
-            place, count = self._choose(method, train, facts, fold_time)
+            place, count = self._choose(method, train, facts, fold_tuning)
             model = method.make(method.settings(facts)[place], facts)
             start = perf_counter()
             model.fit(X_train, self.codes[train])
@@ -276,15 +295,15 @@ class _Run:
         return result
 
     def _choose(
-        self, method: Method, train: np.ndarray, facts: Facts, fold_time: float
+        self, method: Method, train: np.ndarray, facts: Facts, tuning: Tuning
     ) -> tuple[int, int]:
         """Return the place of the best setting on folds of the training rows, and how many ran."""
         n_settings = len(method.settings(facts))
         n_inner = min(INNER_FOLDS, int(np.bincount(self.codes[train]).max()))
-        if fold_time <= 0 or n_settings == 1 or n_inner < 2:
+        if tuning.seconds <= 0 or n_settings == 1 or n_inner < 2:
             return 0, 1
         began = perf_counter()
-        inner = make_folds(_dense_codes(self.codes[train]), n_inner, self.seed)
+        inner = make_folds(_dense_codes(self.codes[train]), n_inner, self.seed)[: tuning.n_checks]
         best, best_error, count = 0, np.inf, 0
         for place in range(n_settings):
             start = perf_counter()
@@ -294,13 +313,13 @@ class _Run:
                 model = method.make(method.settings(inner_facts)[place], inner_facts)
                 model.fit(X_learn, self.codes[train[learn]])
                 wrong += int(np.sum(model.predict(X_check) != self.codes[train[check]]))
-                if perf_counter() - began > fold_time:  # the setting at work does not count
+                if perf_counter() - began > tuning.seconds:  # the setting at work does not count
                     return best, max(count, 1)
             count += 1
             if wrong < best_error:
                 best, best_error = place, wrong
             cost = perf_counter() - start
-            if perf_counter() - began + cost > fold_time:  # no time for one more
+            if perf_counter() - began + cost > tuning.seconds:  # no time for one more
                 break
         return best, count
 
