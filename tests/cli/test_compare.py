@@ -20,6 +20,7 @@ from supred.comparison.engine import compare
 from supred.comparison.file import load_comparison
 from supred.comparison.methods import METHODS
 from supred.comparison.result import Comparison, MethodResult
+from supred.datasets.real import UCI_NAMES
 from tests.cli.conftest import flowers
 
 QUICK = ("--no-report", "--folds", "3", "--quiet")
@@ -259,15 +260,12 @@ def test_advice_counts_only_what_is_done():
     assert advise([MethodResult("A", "failed", "why")]).startswith("No method finished")
 
 
-UCI = ("new-thyroid", "satellite", "seeds", "segmentation", "vehicle", "vertebral-3c", "wine")
-
-
 @pytest.mark.skipif("SUPRED_DATA" not in os.environ, reason="needs the UCI tables of SUPRED_DATA")
-@pytest.mark.parametrize("name", UCI)
+@pytest.mark.parametrize("name", UCI_NAMES)
 def test_uci_tables_end_with_a_report(supred, tmp_path, name):
     path = os.path.join(os.environ["SUPRED_DATA"], "uci", f"{name}.csv")
     page = tmp_path / "page.html"
-    result = supred("compare", path, "--target", "label", "--budget", "5s", "--out", page, "--json")
+    result = supred("compare", path, "--target", "label", "--budget", "3s", "--out", page, "--json")
     assert result.code == 0
     done = [m["name"] for m in json.loads(result.out)["methods"] if m["status"] == "done"]
     assert "LDA" in done
