@@ -74,6 +74,13 @@ def test_the_table_has_a_line_a_method_and_advice_goes_to_stderr(supred, table):
     assert "Most accurate" not in result.out
 
 
+def test_a_part_of_the_rows(supred, table):
+    arguments = ("--methods", "LDA", "--rows", "30", "--json", "--no-tune", *QUICK)
+    report = json.loads(supred("compare", table, "--target", "species", *arguments).out)
+    assert report["rows"] == 30
+    assert "30 of 60 rows" in report["preprocessing"][0]
+
+
 def test_errors_are_those_of_the_same_folds_by_hand(supred, table):
     result = supred(
         "compare", table, "--target", "species", "--methods", "LDA", "--json", "--no-tune", *QUICK

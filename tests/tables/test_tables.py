@@ -8,7 +8,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from supred._builtin import BUILTIN
 from supred.tables import Column, Preparation, Table, TableError
-from supred.tables.assemble import find_column, model_table, training_table
+from supred.tables.assemble import find_column, model_table, sampled, training_table
 from supred.tables.preparation import learnt_numbers, restored
 from supred.tables.sources import Raw, read_builtin, read_source
 from supred.tables.text_files import numbers_of, read_fields
@@ -219,3 +219,18 @@ def test_a_matrix_target_by_name():
 def test_labels_are_asked_for_when_there_are_none():
     with pytest.raises(TableError, match="has no labels"):
         _ = Table("t", [], np.zeros((1, 1))).labels
+
+
+def test_a_part_of_the_rows_keeps_the_shares_of_the_classes():
+    y = np.array([0] * 600 + [1] * 390 + [2] * 10)
+    names = [str(k) for k in range(1000)]
+    table = Table("t", [Column("a", "number")], np.arange(1000.0)[:, None], "k", y, names)
+    part = sampled(table, 100, seed=0)
+    assert np.bincount(part.y).tolist() == [60, 39, 1]
+    np.testing.assert_array_equal(part.y, y[part.X.ravel().astype(int)])
+    assert part.row_names == [names[int(k)] for k in part.X.ravel()]
+    assert "100 of 1000 rows" in part.notes[0]
+    assert sampled(table, 5000, seed=0) is table
+    assert table.notes == []
+    with pytest.raises(TableError, match="too few for 3 classes"):
+        sampled(table, 5, seed=0)

@@ -32,6 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--components", type=_options.positive, metavar="L", help="latent dimensions of all methods"
     )
     parser.add_argument(
+        "--rows",
+        type=_options.positive,
+        metavar="N",
+        help="use a random part of the rows, for a large table and little time",
+    )
+    parser.add_argument(
         "--no-tune", action="store_true", help="use the first setting of each method"
     )
     _options.add_output(parser, "where to write the report (default: NAME-report.html)")
@@ -54,7 +60,10 @@ def run(options: argparse.Namespace) -> int:
     table, preparation = _options.read_training(options)
 
     from supred.comparison.engine import check_methods, compare
+    from supred.tables.assemble import sampled
 
+    if options.rows is not None:
+        table = sampled(table, options.rows, options.seed)
     names = check_methods(options.methods.split(",") if options.methods else None)
     _options.say(options, *preparation.sentences(table))
     rounds = 1 if options.no_tune else 2

@@ -108,7 +108,7 @@ def _run(options: argparse.Namespace) -> int:
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115
             return OK
         except KeyboardInterrupt:
-            return _fail(options, "interrupted; nothing was written.", INTERRUPTED)
+            return _fail(options, "interrupted.", INTERRUPTED)
         except (ValueError, OSError, ImportError) as error:
             # TableError and ModelFileError are ValueErrors, as is what an estimator says of
             # its arguments; a full disk is an OSError.

@@ -251,7 +251,9 @@ class _Run:
                 result = self._folds_of(method, tuning)
         except TimeUpError:
             result = MethodResult(
-                method.name, "skipped", f"not finished within {limit:.0f} s; raise --budget"
+                method.name,
+                "skipped",
+                f"not finished within {limit:.0f} s; raise --budget or use fewer --rows",
             )
         except MemoryError:
             result = MethodResult(method.name, "failed", "not enough memory")

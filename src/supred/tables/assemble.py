@@ -1,6 +1,7 @@
 """From what a file holds to features and labels: for training, and for a model's columns."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,38 @@ def _from_fields(
         row_names = _numbers(len(labels))
     X = frame_of(columns, values)
     return Table(raw.title, columns, X, goal, labels, row_names, left_out, notes)  # type: ignore[arg-type]
+
+
+def sampled(table: Table, n_rows: int, seed: int) -> Table:
+    """Return the table, or a random part of it with the classes in the same shares.
+
+    Parameters
+    ----------
+    table : Table
+    n_rows : int
+        Rows to keep; every class keeps one at least.
+    seed : int
+    """
+    if n_rows >= table.n_rows:
+        return table
+    classes, codes, counts = np.unique(table.labels, return_inverse=True, return_counts=True)
+    if n_rows < 2 * len(classes):
+        raise TableError(f"--rows {n_rows} is too few for {len(classes)} classes.")
+    rng = np.random.default_rng(seed)
+    share = np.maximum(np.floor(counts * n_rows / table.n_rows), 1).astype(int)
+    rows = [
+        rng.choice(np.flatnonzero(codes == k), size=size, replace=False)
+        for k, size in enumerate(share)
+    ]
+    kept = np.sort(np.concatenate(rows))
+    note = f"A random part of {len(kept)} of {table.n_rows} rows was used, stratified by class."
+    return replace(
+        table,
+        X=table.X.iloc[kept] if hasattr(table.X, "iloc") else table.X[kept],
+        y=table.labels[kept],
+        row_names=[table.row_names[k] for k in kept],
+        notes=[*table.notes, note],
+    )
 
 
 def model_table(
