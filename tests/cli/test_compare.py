@@ -166,7 +166,7 @@ def test_a_method_without_end_is_stopped_and_the_others_have_their_share(monkeyp
 
     method = dataclasses.replace(METHODS["SVC"], make=sleep)
     monkeypatch.setitem(engine.METHODS, "SVC", method)
-    result = compare(made_table(), methods=["SVC", "LDA"], n_folds=3, budget=3.0)
+    result = compare(made_table(), methods=["SVC", "LDA"], n_folds=3, budget=5.0)
     lda, svc = result.methods
     assert svc.status == "skipped"
     assert "raise --budget" in svc.reason

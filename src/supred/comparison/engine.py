@@ -1,15 +1,13 @@
 """Run methods on the same folds, tuned inside the training rows, under one time budget."""
 
 import importlib.metadata
+import os
 import platform
-import signal
-import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -17,13 +15,19 @@ from sklearn.model_selection import StratifiedKFold
 
 from supred._version import __version__
 from supred.comparison.advice import advise
+from supred.comparison.clock import (
+    INNER_FOLDS,
+    UNTUNED,
+    Clock,
+    TimeUpError,
+    Tuning,
+    time_limit,
+)
 from supred.comparison.methods import METHODS, RUN_ORDER, Facts, Method
 from supred.comparison.result import Comparison, MethodResult
 from supred.tables.preparation import Preparation
 from supred.tables.table import Table, TableError
 
-# Folds of the training rows on which settings are judged; the first of them where time is short.
-INNER_FOLDS = 3
 # Points of the grid of decision regions, in each direction.
 GRID = 120
 # A method may run over its share by this factor before it is stopped.
@@ -32,10 +36,6 @@ PATIENCE = 2.5
 TUNING_PART = 0.7
 
 Tell = Callable[[str, int, int], None]
-
-
-class TimeUpError(BaseException):
-    """The time of a method is spent; no library catches this by mistake."""
 
 
 def compare(
@@ -102,7 +102,7 @@ def compare(
     results, interrupted = run.all_methods(names, Clock(budget), tune=tune)
     ordered = [results[name] for name in METHODS if name in results]
     return Comparison(
-        title=table.title,
+        title=os.path.basename(table.title) or table.title,
         target=table.target,
         classes=[str(label) for label in classes.tolist()],
         features=[column.name for column in table.columns],
@@ -148,45 +148,6 @@ def make_folds(codes: np.ndarray, n_folds: int, seed: int) -> list[tuple[np.ndar
         if len(np.unique(codes[train])) < 2:
             raise TableError("a fold has rows of one class only; use fewer folds or more rows.")
     return folds
-
-
-class Clock:
-    """The time that is left, and how much of it is a method's.
-
-    Parameters
-    ----------
-    budget : float or None
-        Seconds in all; None is without end.
-    """
-
-    def __init__(self, budget: float | None) -> None:
-        self.end = np.inf if budget is None else perf_counter() + budget
-
-    def left(self) -> float:
-        """Return the seconds that are left."""
-        return self.end - perf_counter()
-
-    def share(self, n_methods: int) -> float:
-        """Return the seconds that are left for each of some methods."""
-        return self.left() / max(n_methods, 1)
-
-
-class Tuning(NamedTuple):
-    """How much a method may be tuned."""
-
-    seconds: float
-    n_checks: int  # inner folds that judge a setting
-
-    @classmethod
-    def affordable(cls, seconds: float, fit_seconds: float, n_folds: int) -> "Tuning | None":
-        """Return what there is time for; None if not for two settings in each fold."""
-        for n_checks in (INNER_FOLDS, 1):
-            if seconds >= 2 * n_checks * n_folds * fit_seconds:
-                return cls(seconds, n_checks)
-        return None
-
-
-UNTUNED = Tuning(0.0, 0)
 
 
 class _Run:
@@ -387,33 +348,6 @@ def _regions(method: Method, model: Any, Z: np.ndarray) -> Any:
     grid = np.column_stack([axis.ravel() for axis in np.meshgrid(across, up)])
     assert method.decide is not None
     return across, up, np.asarray(method.decide(model, grid)).reshape(GRID, GRID)
-
-
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeUpError inside the block after some seconds.
-
-    By an alarm of the system, which only a main thread can set and Windows has not; elsewhere
-    the block runs to its end.
-    """
-    if (
-        not np.isfinite(seconds)
-        or not hasattr(signal, "setitimer")
-        or threading.current_thread() is not threading.main_thread()
-    ):
-        yield
-        return
-
-    def ring(signum: int, frame: Any) -> None:
-        raise TimeUpError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def versions() -> dict[str, str]:
