@@ -1,5 +1,16 @@
 """Display objects, as scikit-learn has them."""
 
+from supred.plotting._latent_parts import Regions, decision_regions
+from supred.plotting.category_axes import CategoryAxesDisplay
 from supred.plotting.latent_space import LatentSpaceDisplay
+from supred.plotting.trade_off import TradeOffDisplay
+from supred.plotting.training_trace import TrainingTraceDisplay
 
-__all__ = ["LatentSpaceDisplay"]
+__all__ = [
+    "CategoryAxesDisplay",
+    "LatentSpaceDisplay",
+    "Regions",
+    "TradeOffDisplay",
+    "TrainingTraceDisplay",
+    "decision_regions",
+]

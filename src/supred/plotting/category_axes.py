@@ -1,0 +1,186 @@
+"""A picture of three classes, each along its own axis."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from supred.plotting.style import EDGE, class_style, legend_beside, marker_size, new_axes, zoom_out
+
+
+class CategoryAxesDisplay:
+    """Three classes in the coordinates of their own axes, as the category space has them.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_rows, 3)
+        Coordinates of the rows along the axes of the three classes.
+    y : ndarray of shape (n_rows,)
+        Labels, all among `classes`.
+    classes : sequence of three labels
+    wrong : ndarray of shape (n_rows,), optional
+        Which rows are misclassified; they are circled.
+    title : str, optional
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Three-dimensional.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import CategorySpace
+    >>> from supred.plotting import CategoryAxesDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CategorySpace(whiten=True, random_state=0).fit(X, y)
+    >>> display = CategoryAxesDisplay.from_estimator(model, X=X, y=y)
+    >>> display.ax_.get_zlabel()
+    'axis of 2'
+    """
+
+    def __init__(
+        self,
+        *,
+        Z: np.ndarray,
+        y: np.ndarray,
+        classes: Sequence[Any],
+        wrong: np.ndarray | None = None,
+        title: str | None = None,
+    ) -> None:
+        self.Z = Z
+        self.y = y
+        self.classes = classes
+        self.wrong = wrong
+        self.title = title
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        X: Any,
+        y: Any,
+        classes: Sequence[Any] | None = None,
+        title: str | None = None,
+        ax: Any = None,
+    ) -> "CategoryAxesDisplay":
+        """Project rows with a fitted `CategorySpace` and plot three of its classes.
+
+        Parameters
+        ----------
+        estimator : fitted CategorySpace, or Pipeline that ends with one
+            One latent coordinate for each of ``classes_``.
+        X, y : array-like
+            Rows and labels; rows of other classes are left out.
+        classes : sequence of three labels, optional
+            By default the first three.
+        title : str, optional
+        ax : three-dimensional matplotlib Axes, optional
+        """
+        return cls.from_predictions(
+            Z=estimator.transform(X),
+            y=y,
+            y_pred=estimator.predict(X),
+            all_classes=estimator.classes_,
+            classes=classes,
+            title=title,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        *,
+        Z: Any,
+        y: Any,
+        all_classes: Any,
+        y_pred: Any = None,
+        classes: Sequence[Any] | None = None,
+        title: str | None = None,
+        ax: Any = None,
+    ) -> "CategoryAxesDisplay":
+        """Plot coordinates that are at hand.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_rows, n_classes)
+            One coordinate per class.
+        y : array-like of shape (n_rows,)
+        all_classes : array-like of shape (n_classes,)
+            The class of each column of `Z`.
+        y_pred : array-like of shape (n_rows,), optional
+        classes : sequence of three labels, optional
+            By default the first three.
+        title : str, optional
+        ax : three-dimensional matplotlib Axes, optional
+        """
+        Z, y = np.asarray(Z), np.asarray(y)
+        names = np.asarray(all_classes).tolist()
+        if Z.ndim != 2 or Z.shape[1] != len(names):
+            raise ValueError(
+                f"Z must have one column for each of the {len(names)} classes, got shape {Z.shape}."
+            )
+        chosen = names[:3] if classes is None else list(classes)
+        unknown = [label for label in chosen if label not in names]
+        if len(set(chosen)) != 3 or unknown:
+            raise ValueError(f"classes={chosen} must be three different ones of {names}.")
+        rows = np.isin(y, chosen)
+        return cls(
+            Z=Z[rows][:, [names.index(label) for label in chosen]],
+            y=y[rows],
+            classes=chosen,
+            wrong=None if y_pred is None else (np.asarray(y_pred) != y)[rows],
+            title=title,
+        ).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> "CategoryAxesDisplay":
+        """Draw the rows and the axes of the classes.
+
+        Parameters
+        ----------
+        ax : three-dimensional matplotlib Axes, optional
+        """
+        ax = new_axes(ax, projection="3d", size=(7.5, 6.0))
+        if ax.name != "3d":
+            raise ValueError("ax must be three-dimensional; make it with projection='3d'.")
+        size = 1.5 * marker_size(len(self.y))
+        reach = 1.1 * float(np.abs(self.Z).max()) if len(self.Z) else 1.0
+        for k, label in enumerate(self.classes):
+            color, marker = class_style(k)
+            tip = reach * np.eye(3)[k]
+            ax.quiver(0, 0, 0, *tip, color=color, lw=2.0, arrow_length_ratio=0.06)
+            ax.text(*(1.06 * tip), str(label), color=EDGE, weight="bold", ha="center")
+            ax.scatter(
+                *self.Z[self.y == label].T,
+                s=size,
+                facecolors=color,
+                marker=marker,
+                alpha=0.8,
+                edgecolors=EDGE,
+                linewidths=0.3,
+                label=str(label),
+            )
+        if self.wrong is not None and self.wrong.any():
+            ax.scatter(
+                *self.Z[self.wrong].T,
+                s=4 * size + 12,
+                facecolors="none",
+                edgecolors=EDGE,
+                linewidths=0.9,
+                label="misclassified",
+            )
+        ax.set_xlabel(f"axis of {self.classes[0]}")
+        ax.set_ylabel(f"axis of {self.classes[1]}")
+        ax.set_zlabel(f"axis of {self.classes[2]}")
+        # All three classes' axes point towards the reader.
+        ax.view_init(elev=24, azim=38)
+        zoom_out(ax)
+        if self.title:
+            ax.set_title(self.title)
+        legend_beside(ax, title="class")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

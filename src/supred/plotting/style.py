@@ -1,0 +1,78 @@
+"""How classes look in every picture: colours and markers, told apart in colour and in grey."""
+
+from typing import Any, NamedTuple
+
+# The hues of Okabe and Ito, told apart by colour-blind readers, with their lightness spread so
+# that no two have the same grey (a test measures both).
+COLORS = ("#0A4C8C", "#F7B32B", "#008A68", "#B83A00", "#C96FA6", "#45ABEB", "#1B1B1B", "#F7F08A")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+EDGE = "#444444"
+
+
+class ClassStyle(NamedTuple):
+    """Colour and marker of one class."""
+
+    color: str
+    marker: str
+
+
+def class_style(index: int) -> ClassStyle:
+    """Return the style of the class with this index; the first 64 all differ.
+
+    Parameters
+    ----------
+    index : int
+        Position of the class in the sorted classes.
+
+    Examples
+    --------
+    >>> from supred.plotting.style import class_style
+    >>> len({class_style(k) for k in range(64)})
+    64
+    """
+    turn = index // len(COLORS)
+    return ClassStyle(COLORS[index % len(COLORS)], MARKERS[(index + turn) % len(MARKERS)])
+
+
+def marker_size(n_rows: int) -> float:
+    """Return the area of a marker: small for many rows, so that dense regions show."""
+    return min(max(12_000 / max(n_rows, 1), 2.0), 30.0)
+
+
+def new_axes(ax: Any, *, projection: str | None = None, size: tuple[float, float]) -> Any:
+    """Return `ax`, or axes in a new figure."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(figsize=size, layout="constrained")
+    return figure.add_subplot(projection=projection)
+
+
+def plain(ax: Any) -> None:
+    """Take away the frame's upper and right line."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_beside(ax: Any, *, title: str | None = None) -> Any:
+    """Put the legend right of the axes, in as many columns as its entries need."""
+    handles, _ = ax.get_legend_handles_labels()
+    columns = 1 + (len(handles) - 1) // 20
+    legend = ax.legend(
+        title=title,
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+        frameon=False,
+        ncols=columns,
+        fontsize="small" if len(handles) > 20 else None,
+        columnspacing=1.0,
+        handletextpad=0.3,
+    )
+    for handle in legend.legend_handles:  # readable, however small the markers of the rows are
+        handle.set_sizes([36.0])
+    return legend
+
+
+def zoom_out(ax: Any) -> None:
+    """Leave room for the labels of three-dimensional axes, which reach beyond them."""
+    ax.set_box_aspect(None, zoom=0.85)

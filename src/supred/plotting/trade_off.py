@@ -1,0 +1,211 @@
+"""A picture of what accuracy costs."""
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from supred.plotting.style import EDGE, class_style, new_axes, plain
+
+AGAINST = ("bytes", "seconds")
+LABELS = {"bytes": "model size (bytes)", "seconds": "prediction time (s)"}
+REPEATS = 3
+
+
+class TradeOffDisplay:
+    """Error of several methods against their model size or prediction time.
+
+    A method is worth its cost if no other is both as small and as accurate; a line joins these.
+
+    Parameters
+    ----------
+    names : sequence of str
+    errors : array-like of shape (n_methods,)
+        Share of rows misclassified.
+    costs : array-like of shape (n_methods,)
+        Positive: bytes or seconds.
+    spreads : array-like of shape (n_methods,), optional
+        Drawn as error bars.
+    against : {"bytes", "seconds"}, default="bytes"
+        What the costs are.
+
+    Attributes
+    ----------
+    front_ : ndarray of int
+        The methods that are worth their cost, the cheapest first.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from supred.plotting import TradeOffDisplay
+    >>> display = TradeOffDisplay(
+    ...     names=["small", "large", "poor"], errors=[0.05, 0.02, 0.08], costs=[1e3, 1e5, 1e4]
+    ... ).plot()
+    >>> display.front_.tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        *,
+        names: Sequence[str],
+        errors: Any,
+        costs: Any,
+        spreads: Any = None,
+        against: str = "bytes",
+    ) -> None:
+        self.names = list(names)
+        self.errors = np.asarray(errors, dtype=float)
+        self.costs = np.asarray(costs, dtype=float)
+        self.spreads = None if spreads is None else np.asarray(spreads, dtype=float)
+        self.against = against
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, Any],
+        *,
+        X: Any,
+        y: Any,
+        against: str = "bytes",
+        ax: Any = None,
+    ) -> "TradeOffDisplay":
+        """Measure fitted estimators on held-out rows and plot them.
+
+        Parameters
+        ----------
+        estimators : mapping of str to fitted classifier
+        X, y : array-like
+            Rows that none of them was trained on, and their labels.
+        against : {"bytes", "seconds"}, default="bytes"
+            Size of the model (its ``model_size_``, else of its pickle) or time to predict `X`
+            (the shortest of three).
+        ax : matplotlib Axes, optional
+        """
+        _check_against(against)
+        y = np.asarray(y)
+        errors, costs = [], []
+        for estimator in estimators.values():
+            seconds = []
+            for _ in range(REPEATS):
+                began = perf_counter()
+                predicted = estimator.predict(X)
+                seconds.append(perf_counter() - began)
+            errors.append(np.mean(predicted != y))
+            costs.append(_bytes_of(estimator) if against == "bytes" else min(seconds))
+        return cls(names=list(estimators), errors=errors, costs=costs, against=against).plot(ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        *,
+        y: Any,
+        predictions: Mapping[str, Any],
+        costs: Mapping[str, float],
+        against: str = "bytes",
+        ax: Any = None,
+    ) -> "TradeOffDisplay":
+        """Plot predictions that are at hand.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            True labels.
+        predictions : mapping of str to array-like
+            Predicted labels of each method.
+        costs : mapping of str to float
+            Bytes or seconds of the same methods.
+        against : {"bytes", "seconds"}, default="bytes"
+        ax : matplotlib Axes, optional
+        """
+        missing = sorted(set(predictions) - set(costs))
+        if missing:
+            raise ValueError(f"costs has no entry for {missing}; give one for each prediction.")
+        y = np.asarray(y)
+        return cls(
+            names=list(predictions),
+            errors=[np.mean(np.asarray(p) != y) for p in predictions.values()],
+            costs=[costs[name] for name in predictions],
+            against=against,
+        ).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> "TradeOffDisplay":
+        """Draw the methods.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        """
+        _check_against(self.against)
+        if not len(self.names) == len(self.errors) == len(self.costs):
+            raise ValueError(
+                f"names, errors and costs must be of one length, got {len(self.names)}, "
+                f"{len(self.errors)} and {len(self.costs)}."
+            )
+        if not (self.costs > 0).all():
+            raise ValueError("costs must be positive: their axis is logarithmic.")
+        ax = new_axes(ax, size=(6.5, 4.5))
+        self.front_ = worth_their_cost(self.errors, self.costs)
+        percent = 100 * self.errors
+        ax.plot(self.costs[self.front_], percent[self.front_], color=EDGE, lw=0.8, zorder=1)
+        for k, name in enumerate(self.names):
+            color, marker = class_style(k)
+            ax.errorbar(
+                self.costs[k],
+                percent[k],
+                yerr=None if self.spreads is None else 100 * self.spreads[k],
+                color=color,
+                ecolor=EDGE,
+                elinewidth=0.8,
+                marker=marker,
+                markersize=8,
+                markeredgecolor=EDGE,
+                markeredgewidth=0.5,
+                capsize=2,
+                ls="none",
+            )
+            ax.annotate(
+                name,
+                (self.costs[k], percent[k]),
+                xytext=(7, 5),
+                textcoords="offset points",
+                weight="bold" if k in self.front_ else "normal",
+            )
+        ax.set_xscale("log")
+        ax.margins(x=0.2, y=0.15)
+        ax.set_ylim(bottom=min(0, -0.03 * percent.max()))
+        if self.costs.max() > 5 * self.costs.min():
+            ax.xaxis.set_minor_formatter("")
+        ax.set_xlabel(LABELS[self.against])
+        ax.set_ylabel("held-out error (%)")
+        plain(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def worth_their_cost(errors: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    """Return the methods that no other beats in both error and cost, the cheapest first."""
+    order = np.lexsort((errors, costs))
+    front, best = [], np.inf
+    for k in order:
+        if errors[k] < best:
+            front.append(k)
+            best = errors[k]
+    return np.array(front, dtype=int)
+
+
+def _check_against(against: str) -> None:
+    if against not in AGAINST:
+        raise ValueError(f"against={against!r} must be one of {AGAINST}.")
+
+
+def _bytes_of(estimator: Any) -> int:
+    import pickle
+
+    last = estimator[-1] if hasattr(estimator, "steps") else estimator
+    size = getattr(last, "model_size_", None)
+    return size.bytes if size is not None else len(pickle.dumps(estimator))
