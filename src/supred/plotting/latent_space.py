@@ -124,6 +124,7 @@ class LatentSpaceDisplay:
             regions
             and Z.shape[1] == 2
             and classify is not None
+            and predicted is not None
             and np.array_equal(classify(Z), predicted)
         ):
             shaded = decision_regions(classify, Z, classes)

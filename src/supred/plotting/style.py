@@ -5,6 +5,17 @@ from typing import Any, NamedTuple
 # The hues of Okabe and Ito, told apart by colour-blind readers, with their lightness spread so
 # that no two have the same grey (a test measures both).
 COLORS = ("#0A4C8C", "#F7B32B", "#008A68", "#B83A00", "#C96FA6", "#45ABEB", "#1B1B1B", "#F7F08A")
+# The same hues on a dark page.
+DARK_COLORS = (
+    "#2A66B8",
+    "#F2A31A",
+    "#00A078",
+    "#CC5020",
+    "#D684B6",
+    "#86CFFF",
+    "#FFFFFF",
+    "#F0EA60",
+)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 EDGE = "#444444"
 
