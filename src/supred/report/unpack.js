@@ -38,7 +38,8 @@ function readMethod(bytes, method, data) {
   for (const axis of method.latent || []) result.axes.push(readCoordinates(bytes, axis, data.bits));
   if (method.shift) {
     const shift = readArray(bytes, method.shift);
-    result.predicted = Array.from(shift, (s, i) => (data.y[i] + s) % data.classes.length);
+    result.predicted = new Uint32Array(shift.length);
+    for (let i = 0; i < shift.length; i++) result.predicted[i] = (data.y[i] + shift[i]) % data.classes.length;
   }
   if (method.confusion) result.confusion = readArray(bytes, method.confusion);
   if (method.regions) {
@@ -55,6 +56,11 @@ async function readData() {
     data.names = JSON.parse(new TextDecoder().decode(readArray(bytes, data.rows.names)));
   }
   data.nameOf = (row) => (data.names ? data.names[row] : String(row + data.rows.first));
-  data.methods = data.methods.map((method) => readMethod(bytes, method, data));
+  // A method is unpacked when it is first shown.
+  const read = new Map();
+  data.method = (k) => {
+    if (!read.has(k)) read.set(k, readMethod(bytes, data.methods[k], data));
+    return read.get(k);
+  };
   return data;
 }
