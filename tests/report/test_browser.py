@@ -158,7 +158,7 @@ def point_at(browser, place):
 
 def test_the_most_accurate_method_with_a_picture_is_shown_first(page):
     assert told(page, "method") == "LDA"
-    assert told(page, "drawn") == "1797"
+    assert told(page, "drawn") == "899"
     assert not page.find_element(By.ID, "deep").is_enabled()  # two dimensions
 
 
@@ -184,18 +184,16 @@ def test_the_confusion_matrix_counts_every_row(page):
         "return [...document.querySelectorAll('#confusion td')].map((c) => Number(c.textContent))"
     )
     assert len(cells) == 100
-    assert sum(cells) == 1797
+    assert sum(cells) == 899
 
 
 @pytest.mark.parametrize("method", ["LDA", "LowDimSVC"])
-def test_hovering_shows_row_and_label(page, method):
-    from sklearn.datasets import load_digits
-
+def test_hovering_shows_row_and_label(page, comparison, method):
     press(page, method)
     if method == "LowDimSVC":
         page.find_element(By.ID, "deep").click()
         frame(page)
-    y = load_digits().target
+    y = comparison.y
     point_at(page, where(page, 5))
     row = int(told(page, "row"))
     found, asked = where(page, row), where(page, 5)
@@ -231,10 +229,8 @@ def test_dragging_and_arrows_turn_three_dimensions(page):
     assert told(page, "view") == "2d"
 
 
-def test_filtering_classes(page):
-    from sklearn.datasets import load_digits
-
-    y = load_digits().target
+def test_filtering_classes(page, comparison):
+    y = comparison.y
     page.find_element(By.CSS_SELECTOR, "#classes input[data-class='3']").click()
     frame(page)
     assert int(told(page, "drawn")) == (y != 3).sum()
@@ -304,7 +300,7 @@ def test_everything_works_by_keyboard(page):
     canvas(page).send_keys("n", "n", "p")
     frame(page)
     assert told(page, "row") == "1"
-    assert page.find_element(By.ID, "point").text.startswith("row 1, class 1")
+    assert page.find_element(By.ID, "point").text.startswith("row 1, class 2")
     canvas(page).send_keys("+")
     frame(page)
     assert float(told(page, "zoom")) > 1
@@ -320,7 +316,7 @@ def test_phone_width(browser, digits):
     box = canvas(page).rect
     assert box["width"] > 300
     assert page.find_element(By.ID, "classes").rect["y"] > box["y"] + box["height"]  # below
-    assert told(page, "drawn") == "1797"
+    assert told(page, "drawn") == "899"
     assert_quiet(browser, digits)
 
 

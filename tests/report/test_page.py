@@ -150,6 +150,17 @@ def test_the_drawn_part_has_every_class():
     assert set(y[rows]) == {0, 1, 2, 3}
 
 
+def test_three_hundred_classes(tmp_path):
+    comparison = made_up(900, n_classes=300)
+    data, array = unpack(Page(written(comparison, tmp_path)))
+    np.testing.assert_array_equal(array(data["y"]), comparison.y)
+    packed = data["methods"][0]
+    assert "confusion" not in packed  # nobody reads so large a matrix
+    assert 0 < len(packed["confused"]) <= 8
+    predicted = (array(data["y"]) + array(packed["shift"])) % 300
+    np.testing.assert_array_equal(predicted, comparison.methods[0].predicted)
+
+
 def test_a_class_named_script_does_nothing(tmp_path):
     plain = Page(written(made_up(), tmp_path))
     comparison = made_up(
