@@ -212,7 +212,9 @@ def test_no_reference_leaves_the_file(tmp_path):
 
 
 def test_the_page_tells_how_it_was_made(tmp_path):
-    comparison = made_up(advice="Take method 0.")
+    comparison = made_up(advice="Take method 0.", n_folds=5, interrupted=True)
+    comparison.methods[0].parameters = {"C": 10.0}
+    comparison.methods[0].n_settings, comparison.methods[0].n_settings_all = 3, 12
     comparison.methods.append(MethodResult("late", "skipped", reason="no time was left"))
     texts = " ".join(Page(written(comparison, tmp_path)).texts)
     for told in (
@@ -222,6 +224,9 @@ def test_the_page_tells_how_it_was_made(tmp_path):
         "Nothing was scaled.",
         comparison.command,
         "skipped: no time was left",
+        "(50 to 50 rows each), 5 folds",
+        "The comparison was interrupted",
+        "3 of 12 settings were tried in the time given",
         "±",
     ):
         assert told in texts

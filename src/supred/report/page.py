@@ -28,6 +28,7 @@ PAGE_BYTES = 1_000_000
 SCRIPTS = ("unpack.js", "markers.js", "scatter.js", "confusion.js", "page.js")
 # Bits of a coordinate: the most that fit are taken. A screen has about 2 ** 10 points across.
 MOST_BITS, LEAST_BITS = 12, 8
+INTERRUPTED = '<p class="note">The comparison was interrupted; what was finished is shown.</p>'
 
 
 def write_report(
@@ -125,6 +126,7 @@ def _fill(comparison: Comparison, rows: np.ndarray, bits: int) -> str:
         "style": style,
         "facts": facts_line(comparison),
         "advice": text(comparison.advice),
+        "stopped": INTERRUPTED if comparison.interrupted else "",
         "summary": summary_table(comparison),
         "part": part,
         "trade_off": trade_off_chart(comparison),

@@ -113,10 +113,11 @@ def facts_line(comparison: Comparison) -> str:
     """Return the table's size in one sentence."""
     counts = np.bincount(np.asarray(comparison.y), minlength=len(comparison.classes))
     sizes = f"{counts.min():,} to {counts.max():,}" if counts.size else "no"
+    folds = f", {comparison.n_folds} folds" if comparison.n_folds else ""
     return (
         f"{len(comparison.y):,} rows, {len(comparison.features):,} features, "
         f"{len(comparison.classes):,} classes of <em>{text(comparison.target)}</em> "
-        f"({sizes} rows each)"
+        f"({sizes} rows each){folds}"
     )
 
 
@@ -133,10 +134,17 @@ def definitions(pairs: Iterable[tuple[Any, Any]]) -> str:
 
 
 def parameters_of(method: MethodResult) -> str:
-    """Return the parameters that tuning chose."""
+    """Return the parameters that tuning chose, and of how many settings."""
     if not method.parameters:
         return "<p>Nothing was tuned.</p>"
-    return definitions((name, _short(value)) for name, value in method.parameters.items())
+    tried = ""
+    if method.n_settings is not None and method.n_settings_all is not None:
+        tried = f"<p>{method.n_settings} of {method.n_settings_all} settings were tried"
+        tried += (
+            ".</p>" if method.n_settings == method.n_settings_all else " in the time given.</p>"
+        )
+    chosen = definitions((name, _short(value)) for name, value in method.parameters.items())
+    return chosen + tried
 
 
 def _short(value: Any) -> str:
