@@ -247,7 +247,7 @@ def test_summary_is_ordered_and_best_is_marked():
     table = summary_table(comparison)
     best = re.search(r'<tr class="best">(.*?)</tr>', table)[1]
     assert "method 2" in best
-    assert "16.00&nbsp;% <small>± 5.66</small>" in best  # mean and deviation of 0.12 and 0.2
+    assert "16.00&nbsp;% <small>± 4.00</small>" in best  # mean of 0.12 and 0.2
 
 
 def test_quantised_coordinates_that_are_not_finite():

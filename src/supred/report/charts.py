@@ -10,7 +10,7 @@ from supred.comparison.result import Comparison
 from supred.plotting.style import COLORS, class_style
 from supred.plotting.trade_off import worth_their_cost
 from supred.plotting.training_trace import trace_panels
-from supred.report.tables import bytes_text, mean_error, spread, text
+from supred.report.tables import bytes_text, mean_error, standard_error, text
 
 WIDTH, HEIGHT = 500, 310
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 14, 44
@@ -81,7 +81,7 @@ def trade_off_chart(comparison: Comparison) -> str:
         return "<p>No method has both an error and a model size.</p>"
     sizes = np.array([m.model_bytes for _, m, _ in shown], dtype=float)
     errors = np.array([100 * error for _, _, error in shown])
-    bars = np.array([100 * (spread(m) or 0.0) for _, m, _ in shown])
+    bars = np.array([100 * (standard_error(m) or 0.0) for _, m, _ in shown])
     x = _Scale(
         sizes.min() / 1.6, sizes.max() * 3, LEFT, WIDTH - RIGHT, logarithmic=True
     )  # room for names on the right

@@ -10,7 +10,10 @@ from supred.comparison.result import Comparison, MethodResult
 
 COLUMNS = (
     ("method", "method"),
-    ("held-out error", "Share of rows misclassified while held out; spread over the folds"),
+    (
+        "held-out error",
+        "Share of rows misclassified while held out, mean over the folds ± its standard error",
+    ),
     ("latent dimensions", "Coordinates that the classifier works on"),
     ("basis functions", "Kernels or support vectors that must be evaluated for a new row"),
     ("model size", "What must be kept to predict"),
@@ -30,9 +33,10 @@ def mean_error(method: MethodResult) -> float | None:
     return float(errors.mean()) if errors.size and np.isfinite(errors).all() else None
 
 
-def spread(method: MethodResult) -> float | None:
-    """Return the standard deviation of the held-out error over the folds."""
-    return float(np.std(method.fold_errors, ddof=1)) if len(method.fold_errors) > 1 else None
+def standard_error(method: MethodResult) -> float | None:
+    """Return the standard error of the mean over the folds."""
+    n_folds = len(method.fold_errors)
+    return float(np.std(method.fold_errors, ddof=1) / n_folds**0.5) if n_folds > 1 else None
 
 
 def ordered(methods: list[MethodResult]) -> list[int]:
@@ -88,12 +92,12 @@ def _summary_row(method: MethodResult, position: int, best: float | None) -> str
         return (
             f'<tr class="no-result">{name}<td colspan="{len(COLUMNS) - 1}">{text(reason)}</td></tr>'
         )
-    error, deviation = mean_error(method), spread(method)
+    error, error_bar = mean_error(method), standard_error(method)
     cells = ["&ndash;"] * (len(COLUMNS) - 1)
     if error is not None:
         cells[0] = f"{100 * error:.2f}&nbsp;%"
-        if deviation is not None:
-            cells[0] += f" <small>± {100 * deviation:.2f}</small>"
+        if error_bar is not None:
+            cells[0] += f" <small>± {100 * error_bar:.2f}</small>"
         if error == best:
             cells[0] = f"<strong>{cells[0]}</strong>"
     for column, count in ((1, method.n_components), (2, method.n_basis)):
