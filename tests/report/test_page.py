@@ -13,7 +13,7 @@ from sklearn.metrics import confusion_matrix
 
 from supred.comparison.result import Comparison, MethodResult
 from supred.report import write_report
-from supred.report.charts import thinned, trace_chart, trade_off_chart
+from supred.report.charts import WIDTH, place_names, thinned, trace_chart, trade_off_chart
 from supred.report.content import choose_rows, confusion_counts, most_confused
 from supred.report.packing import quantise, safe_json
 from supred.report.page import write_whole
@@ -289,6 +289,19 @@ def test_charts_have_a_text_for_readers_who_do_not_see_them():
     assert "objective from 3 to 1.5" in trace_chart({"objective": [3.0, 2.0, 1.5]})
     assert "keeps no trace" in trace_chart(None)
     assert "keeps no trace" in trace_chart({"seconds": [1.0]})
+
+
+def test_names_in_a_chart_do_not_lie_on_each_other():
+    rng = np.random.default_rng(0)
+    names = ["ClassConstrainedEmbedding", "SVC", "LowDimSVC", "LDA", "PCA + SVC", "NCA"]
+    for _ in range(20):
+        acrosses, ups = rng.uniform(60, 480, 6), rng.uniform(100, 180, 6)
+        places = place_names(names, list(acrosses), list(ups))
+        boxes = [(x, x + 6.5 * len(n), y) for n, (x, y) in zip(names, places, strict=True)]
+        assert all(left >= 0 and right <= WIDTH for left, right, _ in boxes)
+        for i, (left, right, y) in enumerate(boxes):
+            for start, end, other in boxes[:i]:
+                assert left > end or right < start or abs(y - other) >= 12.9
 
 
 def test_charts_of_a_single_value_and_of_no_error():

@@ -15,6 +15,7 @@ from supred.report.tables import bytes_text, mean_error, standard_error, text
 WIDTH, HEIGHT = 500, 310
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 14, 44
 LINE_HEIGHT = 13
+LETTER_WIDTH = 7.2  # of a bold letter, on average
 TRACE_WIDTH, TRACE_HEIGHT = 350, 210
 
 # Outlines of matplotlib's markers, about the origin, "reach" 1.
@@ -90,15 +91,17 @@ def trade_off_chart(comparison: Comparison) -> str:
     front = worth_their_cost(errors, sizes)
     path = " ".join(f"{x(sizes[k])},{y(errors[k])}" for k in front)
     parts.append(f'<polyline class="front" points="{path}"/>')
-    places = _spread_labels([y(e) + 4 for e in errors], [x(s) for s in sizes])
+    names = [_shortened(m.name) for _, m, _ in shown]
+    places = place_names(names, [x(s) for s in sizes], [y(e) for e in errors])
     for n, (k, method, _) in enumerate(shown):
         across, up = x(sizes[n]), y(errors[n])
         low, high = y(max(errors[n] - bars[n], 0.0)), y(errors[n] + bars[n])
         parts.append(f'<line class="bar" x1="{across}" x2="{across}" y1="{low}" y2="{high}"/>')
         what = f"{method.name}: {errors[n]:.2f} %, {bytes_text(sizes[n])}"
         parts.append(f"<g><title>{text(what)}</title>{_marker(k, across, up)}</g>")
+        left, baseline = places[n]
         weight = ' class="on-front"' if n in front else ""
-        parts.append(f'<text{weight} x="{across + 10}" y="{places[n]}">{text(method.name)}</text>')
+        parts.append(f'<text{weight} x="{left}" y="{baseline}">{text(names[n])}</text>')
     told = "Held-out error against model size: " + "; ".join(
         f"{m.name} {e:.2f} % at {bytes_text(s)}"
         for (_, m, _), e, s in zip(shown, errors, sizes, strict=True)
@@ -197,16 +200,33 @@ def _marker(position: int, across: float, up: float) -> str:
     )
 
 
-def _spread_labels(ups: list[float], acrosses: list[float]) -> list[float]:
-    """Move names down that would lie on the name of a point near by."""
-    places: list[float] = [0.0] * len(ups)
-    done: list[int] = []
-    for k in np.argsort(ups):
-        place = ups[k]
-        for other in done:
-            near = abs(acrosses[k] - acrosses[other]) < 110
-            if near and abs(place - places[other]) < LINE_HEIGHT:
-                place = places[other] + LINE_HEIGHT
-        places[k] = round(place, 1)
-        done.append(k)
+def place_names(
+    names: list[str], acrosses: list[float], ups: list[float]
+) -> list[tuple[float, float]]:
+    """Return left end and baseline of each name: by its point, not on another, not outside."""
+    places: list[tuple[float, float]] = [(0.0, 0.0)] * len(names)
+    taken: list[tuple[float, float, float]] = []  # left, right, baseline
+    steps = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5]
+    for k in np.argsort(ups, kind="stable"):
+        width = LETTER_WIDTH * len(names[k])
+        left = acrosses[k] + 10
+        if left + width > WIDTH:
+            left = max(acrosses[k] - 10 - width, 0.0)
+        candidates = [ups[k] + 4 + LINE_HEIGHT * step for step in steps]
+        inside = [c for c in candidates if TOP <= c <= HEIGHT - BOTTOM - 3] or candidates
+        free = [
+            c
+            for c in inside
+            if all(
+                left > end or left + width < start or abs(c - other) >= LINE_HEIGHT
+                for start, end, other in taken
+            )
+        ]
+        baseline = round((free or inside)[0], 1)
+        taken.append((left, left + width, baseline))
+        places[k] = (round(left, 1), baseline)
     return places
+
+
+def _shortened(name: str, length: int = 32) -> str:
+    return name if len(name) <= length else name[: length - 1] + "…"

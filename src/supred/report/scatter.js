@@ -27,6 +27,28 @@ function roundTicks(low, high, about) {
   return ticks.map((v) => [v, format(v)]);
 }
 
+// Lines between the regions, in steps of the grid: in each square of four points they join the
+// middles of the sides whose ends differ.
+function bordersOf({ shape, codes }) {
+  const [rows, columns] = shape;
+  const lines = [];
+  for (let r = 0; r + 1 < rows; r++) {
+    for (let c = 0; c + 1 < columns; c++) {
+      const at = r * columns + c;
+      const [a, b, d, e] = [codes[at], codes[at + 1], codes[at + columns], codes[at + columns + 1]];
+      if (a === b && a === d && a === e) continue;
+      const crossed = [];
+      if (a !== b) crossed.push([c + 0.5, r]);
+      if (d !== e) crossed.push([c + 0.5, r + 1]);
+      if (a !== d) crossed.push([c, r + 0.5]);
+      if (b !== e) crossed.push([c + 1, r + 0.5]);
+      if (crossed.length === 2) lines.push([...crossed[0], ...crossed[1]]);
+      else for (const point of crossed) lines.push([...point, c + 0.5, r + 0.5]);
+    }
+  }
+  return lines;
+}
+
 // The same for every visit of the page: rows of a one-dimensional space get a height of their own.
 function jitter(length) {
   const values = new Float64Array(length);
@@ -257,7 +279,10 @@ class LatentView {
   drawRegions(box, toX, toY) {
     const { context } = this;
     const { x, y, shape } = this.method.regions;
-    if (!this.regionImage) this.regionImage = this.paintRegions();
+    if (!this.regionImage) {
+      this.regionImage = this.paintRegions();
+      this.borders = bordersOf(this.method.regions);
+    }
     context.save();
     context.beginPath();
     context.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
@@ -269,6 +294,14 @@ class LatentView {
     const top = toY(y[1] + dy);
     context.imageSmoothingQuality = 'high';
     context.drawImage(this.regionImage, left, top, toX(x[1] + dx) - left, toY(y[0] - dy) - top);
+    context.beginPath();
+    for (const [c0, r0, c1, r1] of this.borders) {
+      context.moveTo(toX(x[0] + 2 * dx * c0), toY(y[0] + 2 * dy * r0));
+      context.lineTo(toX(x[0] + 2 * dx * c1), toY(y[0] + 2 * dy * r1));
+    }
+    context.lineWidth = 1;
+    context.strokeStyle = this.colors.soft;
+    context.stroke();
     context.restore();
   }
 
@@ -284,11 +317,10 @@ class LatentView {
     for (let r = 0; r < rows; r++) {
       for (let c = 0; c < columns; c++) {
         const code = codes[r * columns + c];
-        const border = (c && code !== codes[r * columns + c - 1]) || (r && code !== codes[(r - 1) * columns + c]);
         const at = 4 * ((rows - 1 - r) * columns + c); // the grid's first row lies at the bottom
         const tint = tints[code % N_COLORS];
         for (let k = 0; k < 3; k++) pixels.data[at + k] = tint[k];
-        pixels.data[at + 3] = border ? 110 : 44;
+        pixels.data[at + 3] = 44;
       }
     }
     context.putImageData(pixels, 0, 0);
