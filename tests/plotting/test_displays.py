@@ -148,6 +148,23 @@ def test_sixty_classes_and_many_rows(tmp_path):
     assert (tmp_path / "many.svg").stat().st_size < 3e6  # the rows are a bitmap in it
 
 
+@pytest.mark.filterwarnings("error:Glyph:UserWarning")
+def test_names_are_shown_as_they_are():
+    names = ["$5 to $10", r"$\nonsense{$", "_hidden"]
+    y = np.repeat(names, 5)
+    Z = np.random.default_rng(0).normal(size=(15, 3))
+    displays = [
+        LatentSpaceDisplay.from_predictions(Z=Z, y=y),
+        CategoryAxesDisplay.from_predictions(Z=Z, y=y, all_classes=names),
+        TradeOffDisplay(names=names, errors=[0.1, 0.2, 0.3], costs=[3, 2, 1]).plot(),
+    ]
+    for display in displays:
+        display.figure_.canvas.draw()  # a formula that makes no sense would raise here
+    for display in displays[:2]:
+        told = [text.replace("\\$", "$").strip("\u200b") for text in legend_texts(display.ax_)]
+        assert sorted(told) == sorted(names)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from supred.plotting.style import EDGE, class_style, legend_beside, marker_size, new_axes, zoom_out
+from supred.plotting.style import (
+    EDGE,
+    class_style,
+    legend_beside,
+    marker_size,
+    new_axes,
+    shown_name,
+    zoom_out,
+)
 
 
 class CategoryAxesDisplay:
@@ -153,7 +161,7 @@ class CategoryAxesDisplay:
             color, marker = class_style(k)
             tip = reach * np.eye(3)[k]
             ax.quiver(0, 0, 0, *tip, color=color, lw=2.0, arrow_length_ratio=0.06)
-            ax.text(*(1.06 * tip), str(label), color=EDGE, weight="bold", ha="center")
+            ax.text(*(1.06 * tip), shown_name(label), color=EDGE, weight="bold", ha="center")
             ax.scatter(
                 *self.Z[self.y == label].T,
                 s=size,
@@ -162,7 +170,7 @@ class CategoryAxesDisplay:
                 alpha=0.8,
                 edgecolors=EDGE,
                 linewidths=0.3,
-                label=str(label),
+                label=shown_name(label),
             )
         if self.wrong is not None and self.wrong.any():
             ax.scatter(
@@ -173,9 +181,12 @@ class CategoryAxesDisplay:
                 linewidths=0.9,
                 label="misclassified",
             )
-        ax.set_xlabel(f"axis of {self.classes[0]}")
-        ax.set_ylabel(f"axis of {self.classes[1]}")
-        ax.set_zlabel(f"axis of {self.classes[2]}")
+        ax.set(
+            **{
+                f"{axis}label": f"axis of {shown_name(label)}"
+                for axis, label in zip("xyz", self.classes, strict=True)
+            }
+        )
         # All three classes' axes point towards the reader.
         ax.view_init(elev=24, azim=38)
         zoom_out(ax)

@@ -14,6 +14,7 @@ from supred.plotting.style import (
     marker_size,
     new_axes,
     plain,
+    shown_name,
     zoom_out,
 )
 
@@ -231,22 +232,46 @@ class LatentSpaceDisplay:
             of_class = self.y == label
             if training is not None:
                 _scatter(
-                    ax, coordinates, of_class & training, 0.7 * size, color, marker, bitmap,
-                    alpha=0.3, linewidths=0,
-                )  # fmt: skip
+                    ax,
+                    coordinates,
+                    of_class & training,
+                    0.7 * size,
+                    color,
+                    marker,
+                    bitmap,
+                    alpha=0.3,
+                    linewidths=0,
+                )
                 of_class = of_class & ~training
             _scatter(
-                ax, coordinates, of_class, size, color, marker, bitmap, alpha=0.8, label=str(label),
-                edgecolors=EDGE, linewidths=0.3 if size > 4 else 0.0,
-            )  # fmt: skip
+                ax,
+                coordinates,
+                of_class,
+                size,
+                color,
+                marker,
+                bitmap,
+                alpha=0.8,
+                label=shown_name(label),
+                edgecolors=EDGE,
+                linewidths=0.3 if size > 4 else 0.0,
+            )
         if training is not None:
             for name, alpha in (("training row", 0.3), ("held-out row", 0.8)):
                 ax.scatter([], [], s=30, color=COLORS[6], alpha=alpha, linewidths=0, label=name)
         if self.wrong is not None and self.wrong.any():
             _scatter(
-                ax, coordinates, self.wrong, 4 * size + 12, "none", "o", bitmap,
-                edgecolors=EDGE, linewidths=0.9, label="misclassified",
-            )  # fmt: skip
+                ax,
+                coordinates,
+                self.wrong,
+                4 * size + 12,
+                "none",
+                "o",
+                bitmap,
+                edgecolors=EDGE,
+                linewidths=0.9,
+                label="misclassified",
+            )
 
     def _label(self, ax: Any, shown: tuple[int, ...]) -> None:
         names = [f"latent dimension {d + 1}" for d in shown]
@@ -335,7 +360,7 @@ def _write_classes(
         if rows.any():
             ax.text(
                 *(float(np.median(values[rows])) for values in coordinates),
-                str(label),
+                shown_name(label),
                 fontsize="small",
                 ha="center",
                 va="center",

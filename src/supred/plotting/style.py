@@ -45,6 +45,15 @@ def class_style(index: int) -> ClassStyle:
     return ClassStyle(COLORS[index % len(COLORS)], MARKERS[(index + turn) % len(MARKERS)])
 
 
+def shown_name(label: Any) -> str:
+    """Return a class's name as matplotlib must be given it to be shown as it is.
+
+    A dollar sign would begin a formula, and a legend leaves out what begins with an underscore.
+    """
+    name = str(label).replace("$", r"\$")
+    return "\u200b" + name if name.startswith("_") else name
+
+
 def marker_size(n_rows: int) -> float:
     """Return the area of a marker: small for many rows, so that dense regions show."""
     return min(max(12_000 / max(n_rows, 1), 2.0), 30.0)

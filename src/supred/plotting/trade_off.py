@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from supred.plotting.style import EDGE, class_style, new_axes, plain
+from supred.plotting.style import EDGE, class_style, new_axes, plain, shown_name
 
 AGAINST = ("bytes", "seconds")
 LABELS = {"bytes": "model size (bytes)", "seconds": "prediction time (s)"}
@@ -169,7 +169,7 @@ class TradeOffDisplay:
                 ls="none",
             )
             ax.annotate(
-                name,
+                shown_name(name),
                 (self.costs[k], percent[k]),
                 xytext=(7, 5),
                 textcoords="offset points",
