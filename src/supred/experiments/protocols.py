@@ -1,0 +1,169 @@
+"""What several experiments share: splits, choices on validation rows, baselines."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import PredefinedSplit
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC, LinearSVC
+
+from supred import LowDimSVC, LowDimSVCCV
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training, validation and test rows; choices are made on the validation rows."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_val: np.ndarray
+    y_val: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+    def mapped(self, transform: Callable[[np.ndarray], np.ndarray]) -> "Rows":
+        """Return the rows with other features."""
+        return Rows(
+            transform(self.X),
+            self.y,
+            transform(self.X_val),
+            self.y_val,
+            transform(self.X_test),
+            self.y_test,
+        )
+
+
+def percent_wrong(predicted: np.ndarray, y: np.ndarray) -> float:
+    """Return the error in %."""
+    return 100 * float(np.mean(predicted != y))
+
+
+def draw_rows(
+    data: tuple[np.ndarray, ...], n_train: int, n_val: int, seed: int, n_test: int | None = None
+) -> Rows:
+    """Draw training and validation rows from an official training part; test rows as given."""
+    X, y, X_test, y_test = data
+    order = np.random.RandomState(seed).permutation(len(y))
+    train, val = order[:n_train], order[n_train : n_train + n_val]
+    return Rows(X[train], y[train], X[val], y[val], X_test[:n_test], y_test[:n_test])
+
+
+def choose_on_validation(candidates: Iterable[Any], rows: Rows) -> Any:
+    """Fit the candidates on the training rows, return the one with least validation error."""
+    best, least = None, np.inf
+    for candidate in candidates:
+        model = clone(candidate).fit(rows.X, rows.y)
+        wrong = percent_wrong(model.predict(rows.X_val), rows.y_val)
+        if wrong < least:
+            best, least = model, wrong
+    return best
+
+
+def error_on_test(model: Any, rows: Rows) -> float:
+    """Return the error in % of a fitted model on the test rows."""
+    return percent_wrong(model.predict(rows.X_test), rows.y_test)
+
+
+def linear_svm_error(rows: Rows, Cs: Sequence[float]) -> float:
+    """Return the test error of one-vs-all linear SVMs (hinge), C by the validation rows.
+
+    Features are divided by their overall root mean square, so that one grid of C serves
+    whatever projection comes before.
+    """
+    scale = np.sqrt(np.mean(np.square(rows.X - rows.X.mean(axis=0)))) or 1.0
+    center = rows.X.mean(axis=0)
+    scaled = rows.mapped(lambda X: (X - center) / scale)
+    candidates = [LinearSVC(C=C, loss="hinge", max_iter=2000, random_state=0) for C in Cs]
+    return error_on_test(choose_on_validation(candidates, scaled), scaled)
+
+
+def gaussian_svm(rows: Rows, gammas: Sequence[float], Cs: Sequence[float]) -> tuple[float, int]:
+    """Return test error and number of basis functions of one-vs-all Gaussian SVMs.
+
+    gamma and C are chosen by the validation rows. Kernel matrices are computed once a gamma.
+    """
+    best: tuple[float, Any, float] = (np.inf, None, 0.0)
+    for gamma in gammas:
+        gram = _kernel(rows.X, rows.X, gamma)
+        gram_val = _kernel(rows.X_val, rows.X, gamma)
+        for C in Cs:
+            svms = OneVsRestClassifier(SVC(C=C, kernel="precomputed", cache_size=500))
+            svms.fit(gram, rows.y)
+            wrong = percent_wrong(svms.predict(gram_val), rows.y_val)
+            if wrong < best[0]:
+                best = (wrong, svms, gamma)
+    _, svms, gamma = best
+    wrong = percent_wrong(svms.predict(_kernel(rows.X_test, rows.X, gamma)), rows.y_test)
+    return wrong, int(sum(svm.n_support_.sum() for svm in svms.estimators_))
+
+
+def _kernel(X: np.ndarray, centers: np.ndarray, gamma: float) -> np.ndarray:
+    return rbf_kernel(X, centers, gamma=gamma).astype(np.float64)
+
+
+def low_dim_svm(
+    rows: Rows,
+    n_components: int,
+    *,
+    gammas: Sequence[float] | None = None,
+    alphas: Sequence[float] = (1e-3,),
+    Cs: Sequence[float] = (1.0,),
+    seed: int = 0,
+    **options: Any,
+) -> LowDimSVC:
+    """Return LowDimSVC fitted on the training rows, its parameters chosen by the validation rows.
+
+    The validation rows also choose the iterate to keep, as in the paper.
+    """
+    options = {"random_state": seed, "n_jobs": 2, **options}
+    chosen: dict[str, Any] = {"alpha": alphas[0], "C": Cs[0]}
+    if gammas is not None:
+        chosen["gamma"] = gammas[0]
+    if len(alphas) * len(Cs) * len(gammas or (1,)) > 1:
+        fold = np.repeat([-1, 0], [len(rows.y), len(rows.y_val)])
+        search = LowDimSVCCV(
+            n_components,
+            gammas=gammas,
+            alphas=alphas,
+            Cs=Cs,
+            cv=PredefinedSplit(fold),
+            refit=False,
+            **options,
+        )
+        search.fit(np.vstack([rows.X, rows.X_val]), np.concatenate([rows.y, rows.y_val]))
+        chosen = search.best_params_
+    model = LowDimSVC(n_components, **chosen, **options)
+    return model.fit(rows.X, rows.y, X_val=rows.X_val, y_val=rows.y_val)
+
+
+def median_distance(X: np.ndarray, most: int = 1000) -> float:
+    """Return the median distance between (up to `most`) rows."""
+    from scipy.spatial.distance import pdist
+
+    step = max(1, len(X) // most)
+    return float(np.median(pdist(X[::step])))
+
+
+class LeastSquaresLDA(TransformerMixin, BaseEstimator):
+    """Least squares regression on class indicators; its outputs are the coordinates."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "LeastSquaresLDA":
+        """Regress the indicators on the rows."""
+        from sklearn.linear_model import LinearRegression
+
+        indicators = (np.asarray(y)[:, None] == np.unique(y)).astype(float)
+        self.regression_ = LinearRegression().fit(X, indicators)
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the regression's outputs."""
+        return self.regression_.predict(X)
+
+
+def keep_distinct(X: np.ndarray) -> np.ndarray:
+    """Return X without columns that are constant."""
+    return X[:, X.std(axis=0) > 0]
