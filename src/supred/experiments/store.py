@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -81,13 +82,18 @@ def _source(thing: Any) -> str:
     while hasattr(thing, "func"):  # functools.partial
         bound += repr(sorted(thing.keywords))
         thing = thing.func
-    module = inspect.getmodule(thing)
+    return bound + _code(inspect.getmodule(thing))
+
+
+@cache
+def _code(module: Any) -> str:
+    """Return a module's statements as they were at the first call, but for texts and figure."""
     try:
         tree = ast.parse(inspect.getsource(module)) if module is not None else ast.parse("")
     except OSError:  # no source at hand, as in a frozen program
-        return bound
+        return ""
     tree.body = [node for node in tree.body if not _is_text(node)]
-    return bound + ast.unparse(tree)
+    return ast.unparse(tree)
 
 
 def _is_text(node: ast.stmt) -> bool:

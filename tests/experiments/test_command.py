@@ -1,0 +1,81 @@
+import subprocess
+import sys
+
+import pytest
+
+from supred.experiments import command
+from supred.experiments.base import Experiment, Part
+from supred.experiments.registry import MODULES, PAPERS, all_experiments, choose
+
+
+def test_every_experiment_is_declared_soundly():
+    experiments = all_experiments()
+    assert len(experiments) == sum(len(modules) for modules in MODULES.values())
+    for experiment in experiments.values():
+        assert experiment.paper in PAPERS
+        parts = [part.name for part in experiment.parts]
+        assert len(set(parts)) == len(parts)
+        assert {row.part for row in experiment.rows} <= set(parts)
+        labels = [row.label for row in experiment.rows]
+        assert len(set(labels)) == len(labels)
+        for part in experiment.parts:
+            assert 1 <= experiment.n_draws(part, True) <= experiment.n_draws(part, False)
+
+
+def test_a_paper_stands_for_its_experiments():
+    names = [experiment.name for experiment in choose(["max-margin-projection"])]
+    assert names == ["one-pair", "two-tasks", "transfer", "all-pairs"]
+    assert len(choose([])) == len(all_experiments())
+
+
+def test_unknown_names_and_folders_are_refused(capsys, tmp_path):
+    assert command.main(["nothing"]) == 2
+    assert "there is no experiment 'nothing'" in capsys.readouterr().err
+    assert command.main(["embeddings", "--data", str(tmp_path / "no")]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+
+
+def test_list(capsys):
+    assert command.main(["--list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in all_experiments())
+
+
+def test_a_run_without_data(capsys, tmp_path, monkeypatch):
+    """The synthetic experiment runs, the other says what is missing."""
+    import sklearn.datasets
+
+    def unreachable(**options):
+        raise OSError("no network")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", unreachable)
+    monkeypatch.delenv("SUPRED_DATA", raising=False)
+    arguments = ["embeddings", "two-tasks", "--quick", "--out", str(tmp_path)]
+    assert command.main(arguments) == 0
+    shown = capsys.readouterr()
+    assert "| class constrained | - |" in shown.out
+    assert "left out: mnist.npz is needed" in shown.err
+    assert (tmp_path / "embeddings.png").is_file()
+    assert not (tmp_path / "two-tasks.png").exists()
+    # Nothing at all could be measured: that is not success.
+    assert command.main(["two-tasks", "--out", str(tmp_path)]) == 1
+
+
+def test_an_interruption_is_told(capsys, tmp_path, monkeypatch):
+    def interrupt(draw):
+        raise KeyboardInterrupt
+
+    broken = Experiment("x", "low_dim_svm", "t", "u", "p", [Part("a", interrupt)], [], (1, 1))
+    monkeypatch.setattr("supred.experiments.registry.choose", lambda names: [broken])
+    assert command.main(["--out", str(tmp_path)]) == 130
+    assert "goes on from there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", ["supred.cli.reproduce", "supred.experiments.command"])
+def test_the_command_waits_for_nothing_heavy(module):
+    code = (
+        f"import sys, {module}; "
+        "print([m for m in ('numpy', 'sklearn', 'scipy', 'matplotlib') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
