@@ -77,6 +77,9 @@ def test_results_as_json_and_markdown(tmp_path):
     page = (tmp_path / "reproduction.md").read_text()
     assert "| good one | 10.0 | 10.50 ± 0.71 (n=2) | agrees |" in page
     assert "--quick" in page
+    assert (
+        "| Low-dimensional SVM (Wang and Carreira-Perpinan 2014) | 2 | 1 | 1 | 0 | 1 | 0 |" in page
+    )
     assert "*Other is better.* **Holds.** Why." in page
     assert "**Not tested (not measured).**" in page
 

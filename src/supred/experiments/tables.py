@@ -123,6 +123,7 @@ def write_page(outcomes: Sequence["Outcome"], path: Path, *, whole: bool = False
         told = ", ".join(f"{name} {number}" for name, number in versions().items())
         seconds = sum(outcome.seconds for outcome in outcomes)
         lines.append(f"\nVersions: {told}. Measuring took {seconds / 60:.1f} minutes in all.\n")
+        lines += summarise(outcomes)
     paper = ""
     for outcome in outcomes:
         if whole and outcome.experiment.paper != paper:
@@ -130,6 +131,24 @@ def write_page(outcomes: Sequence["Outcome"], path: Path, *, whole: bool = False
             lines.append(f"\n## {PAPERS[paper]}\n")
         lines += describe(outcome, level=3 if whole else 1)
     path.write_text("\n".join(lines).replace("\n\n\n", "\n\n").strip() + "\n", encoding="utf-8")
+
+
+def summarise(outcomes: Sequence["Outcome"]) -> list[str]:
+    """Return a table of the papers: how many rows agree, how many claims hold."""
+    lines = [
+        "\n| paper | rows with a published number | agree | better | worse | claims that hold "
+        "| that do not |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for paper in dict.fromkeys(outcome.experiment.paper for outcome in outcomes):
+        own = [outcome for outcome in outcomes if outcome.experiment.paper == paper]
+        verdicts = [row.verdict for outcome in own for row in outcome.rows if row.verdict]
+        claims = [claim.holds for outcome in own for claim in outcome.claims]
+        counts = [verdicts.count(word) for word in ("agrees", "better", "worse")]
+        numbers = [sum(counts), *counts, claims.count(True), claims.count(False)]
+        name = PAPERS[paper].split(":")[0]
+        lines.append(f"| {name} | " + " | ".join(str(number) for number in numbers) + " |")
+    return [*lines, ""]
 
 
 def describe(outcome: "Outcome", level: int) -> list[str]:

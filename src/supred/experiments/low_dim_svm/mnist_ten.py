@@ -134,9 +134,8 @@ EXPERIMENT = Experiment(
     "SVMs after PCA and LDA (linear ones cannot reach the published figures). Ours: M = 2500 "
     "Gaussians. Basis functions of SVMs are "
     "support vectors, summed over the ten machines.",
-    quick_note="one fixed value per hyperparameter for every method (the paper's sigma = 4 on pixels), "
-    "search "
-    "so nothing is chosen.",
+    quick_note="one fixed value per hyperparameter for every method (the paper's sigma = 4 on "
+    "pixels); nothing is chosen.",
     parts=[Part(name, partial(measure, method=method)) for name, (method, _) in METHODS.items()],
     rows=[Row(name, name, published=published) for name, (_, published) in METHODS.items()]
     + [
