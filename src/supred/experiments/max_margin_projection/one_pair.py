@@ -99,7 +99,8 @@ def figure(values: Values, draw: Draw, path: Path) -> None:
     means = [np.mean([v["area"] for v in found]) for found in values.values()]
     spreads = [np.std([v["area"] for v in found]) for found in values.values()]
     axes[0, 0].bar(range(len(means)), means, yerr=spreads, color=pictures.COLORS[0])
-    axes[0, 0].set_xticks(range(len(means)), list(values), fontsize=7)
+    labels = [name.replace(" + ", "\n+ ").replace(" with", "\nwith") for name in values]
+    axes[0, 0].set_xticks(range(len(means)), labels, fontsize=8)
     axes[0, 0].set(ylim=(0.85, 1.0), ylabel="area under the ROC curve")
     axes[0, 0].spines[["top", "right"]].set_visible(False)
     pictures.save(fig, path)

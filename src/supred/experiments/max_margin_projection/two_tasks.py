@@ -50,8 +50,12 @@ def figure(values: Values, draw: Draw, path: Path) -> None:
     """Draw accuracies over rows a class."""
     fig, axes = pictures.panels(1, 1, size=(5.0, 3.6))
     lines = {
-        name: [[v[name] for v in values[f"{count} a class"]] for count in COUNTS]
-        for name in ("together", "apart", "together, d = 1")
+        label: [[v[name] for v in values[f"{count} a class"]] for count in COUNTS]
+        for label, name in (
+            ("together, d = 10 (hidden by the next)", "together"),
+            ("apart", "apart"),
+            ("together, d = 1", "together, d = 1"),
+        )
     }
     pictures.curves(axes[0, 0], COUNTS, lines, xlabel="rows a class", ylabel="accuracy %")
     axes[0, 0].set_xscale("log")
