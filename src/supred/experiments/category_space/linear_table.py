@@ -132,8 +132,8 @@ EXPERIMENT = Experiment(
         Claim(
             "Whitened CQS is as good as Fisher's discriminant (not a claim of the paper).",
             lambda m: all(m[t, "CQS, whitened"] > m[t, "FLD"] - 2 for t in PUBLISHED),
-            "Counted as met if it is at most 2 points behind on every table; a split of iris has 50 "
-            "test rows, so two or three rows decide in a quick run.",
+            "Counted as met if it is at most 2 points behind on every table; a split of iris has "
+            "50 test rows, so two or three rows decide in a quick run.",
         ),
         Claim(
             "The published figures are those of the constraint about each class's own mean (eq. "
