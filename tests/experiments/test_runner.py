@@ -160,16 +160,22 @@ def test_a_broken_part_does_not_take_the_others_along(tmp_path):
     assert outcome.rows[1].verdict == "failed"
 
 
-def test_the_figure_is_drawn(tmp_path):
+def test_the_figure_is_drawn_when_there_is_something_new(tmp_path):
+    drawn = []
+
     def figure(values, draw, path):
         from supred.experiments import pictures
 
+        drawn.append(len(values["good"]))
         fig, axes = pictures.panels(1, 1)
         axes[0, 0].plot(values["good"][0]["curve"])
         pictures.save(fig, path)
 
-    outcome = run(make_experiment([], figure=figure), tmp_path)
-    assert outcome.figure == "small.png"
+    experiment = make_experiment([], figure=figure)
+    assert run(experiment, tmp_path).figure == run(experiment, tmp_path).figure == "small.png"
+    assert drawn == [2]
+    run(experiment, tmp_path, quick=False)
+    assert drawn == [2, 3]
     assert (tmp_path / "small.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -177,7 +177,7 @@ def _plain(value: Any) -> Any:
 
 
 def draw_figure(outcome: Outcome, data: Data, out: Path) -> None:
-    """Draw the figure of an experiment from what was measured."""
+    """Draw the figure of an experiment from what was measured, unless it is there already."""
     experiment = outcome.experiment
     if experiment.figure is None or not outcome.measured:
         return
@@ -189,6 +189,9 @@ def draw_figure(outcome: Outcome, data: Data, out: Path) -> None:
         )
         return
     path = out / f"{experiment.name}.png"
+    if path.is_file() and outcome.reused == sum(len(draws) for draws in outcome.values.values()):
+        outcome.figure = path.name  # nothing new to draw
+        return
     backend = matplotlib.get_backend()
     matplotlib.use("Agg")
     try:

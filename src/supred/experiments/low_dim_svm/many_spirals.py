@@ -27,10 +27,11 @@ def measure(draw: Draw, K: int) -> dict[str, float | list[float]]:
     """Return the test error for each number of dimensions, and how far classes collapse."""
     rows = spirals(K, draw)
     chosen = low_dim_svm(rows, K - 1, gammas=GAMMAS, seed=draw.seed, centers="all")
-    errors, collapses, unevens = [], [], []
+    errors, training, collapses, unevens = [], [], [], []
     for L in DIMENSIONS:
         model = low_dim_svm(rows, L, gammas=(chosen.gamma_,), seed=draw.seed, centers="all")
         errors.append(percent_wrong(model.predict(rows.X_test), rows.y_test))
+        training.append(percent_wrong(model.predict(rows.X), rows.y))
         Z = model.transform(rows.X)
         means = np.array([Z[rows.y == k].mean(axis=0) for k in range(K)])
         between = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(K, 1)]
@@ -40,6 +41,7 @@ def measure(draw: Draw, K: int) -> dict[str, float | list[float]]:
     return {
         "errors": errors,
         "error": errors[K - 2],
+        "training": training[K - 2],
         "error at L = 1": errors[0],
         "within": collapses[K - 2],
         "uneven": unevens[K - 2],
@@ -84,7 +86,10 @@ EXPERIMENT = Experiment(
         for K in CLASSES
         for row in (
             Row(f"K = {K}, L = 1: test error %", f"K = {K}", "error at L = 1"),
-            Row(f"K = {K}, L = K - 1: test error %", f"K = {K}", published=0.0),
+            Row(f"K = {K}, L = K - 1: test error %", f"K = {K}"),
+            Row(
+                f"K = {K}, L = K - 1: training error %", f"K = {K}", "training", 0.0, tolerance=0.1
+            ),
             Row(
                 f"K = {K}, L = K - 1: rms distance to the class mean / least between means",
                 f"K = {K}",

@@ -54,6 +54,8 @@ EXPERIMENT = Experiment(
                 m["L = 2", "error"] > 2 * m["L = 9", "error"]
                 and m["L = 9", "error"] - min(m[f"L = {L}", "error"] for L in range(10, 21)) < 0.7
             ),
+            "The start puts the classes at the corners of a simplex, which has K - 1 dimensions; "
+            "further ones stay empty.",
         ),
     ],
     figure=figure,
