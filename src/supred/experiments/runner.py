@@ -189,7 +189,7 @@ def draw_figure(outcome: Outcome, data: Data, out: Path) -> None:
         )
         return
     path = out / f"{experiment.name}.png"
-    if path.is_file() and outcome.reused == sum(len(draws) for draws in outcome.values.values()):
+    if path.is_file() and _is_of_these_values(out / f"{experiment.name}.json", outcome):
         outcome.figure = path.name  # nothing new to draw
         return
     backend = matplotlib.get_backend()
@@ -206,6 +206,14 @@ def draw_figure(outcome: Outcome, data: Data, out: Path) -> None:
         outcome.failed["figure"] = f"{type(error).__name__}: {error}"
     finally:
         matplotlib.use(backend)
+
+
+def _is_of_these_values(path: Path, outcome: Outcome) -> bool:
+    """Whether the result of an earlier run has the values of this one."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["values"] == outcome.values
+    except (FileNotFoundError, json.JSONDecodeError, KeyError):
+        return False
 
 
 def write_json(outcome: Outcome, out: Path) -> None:
