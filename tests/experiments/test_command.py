@@ -79,3 +79,10 @@ def test_the_command_waits_for_nothing_heavy(module):
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+def test_times_are_not_measured_on_a_busy_machine(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.getloadavg", lambda: (500.0, 500.0, 500.0), raising=False)
+    assert command.main(["speed-up", "--out", str(tmp_path)]) == 1
+    assert "the machine is busy" in capsys.readouterr().err
+    assert not list((tmp_path / "draws").rglob("*.json"))

@@ -148,7 +148,7 @@ def test_other_versions_are_measured_anew(tmp_path, monkeypatch):
 
 def test_missing_data_is_said_and_the_rest_is_measured(tmp_path, capsys):
     outcome = run(make_experiment([], missing=True), tmp_path)
-    assert [row.verdict for row in outcome.rows] == ["agrees", "data missing", "data missing"]
+    assert [row.verdict for row in outcome.rows] == ["agrees", "left out", "left out"]
     assert "left out: x.npz is missing; put it there." in capsys.readouterr().err
     assert "Left out: x.npz is missing" in (tmp_path / "small.md").read_text()
 

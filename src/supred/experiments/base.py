@@ -12,6 +12,10 @@ from supred.datasets import DataNotFoundError, load_mnist, load_newsgroups_pc_ma
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
+class CannotMeasureError(Exception):
+    """Something cannot be measured here and now; the message says why."""
+
+
 class Data:
     """The real data sets, each loaded once; what is missing is looked for once."""
 

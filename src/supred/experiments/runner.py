@@ -14,7 +14,7 @@ import numpy as np
 
 from supred._progress import progress_bar
 from supred.datasets import DataNotFoundError
-from supred.experiments.base import Data, Draw, Experiment, Part
+from supred.experiments.base import CannotMeasureError, Data, Draw, Experiment, Part
 from supred.experiments.store import Store, versions
 from supred.experiments.tables import ClaimResult, RowResult, judge_claims, judge_rows, write_page
 
@@ -32,7 +32,7 @@ class Outcome:
     seconds : float
         Time of the measurements, in this run or an earlier one.
     missing : dict
-        By part, the sentence that says what data is missing.
+        By part, the sentence that says what data is missing or what else stands against it.
     failed : dict
         By part, the error.
     warned : list of str
@@ -137,7 +137,7 @@ def _measure(outcome: Outcome, store: Store, part: Part, draw: Draw) -> None:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 values = dict(part.measure(draw))
-        except DataNotFoundError as error:
+        except (DataNotFoundError, CannotMeasureError) as error:
             outcome.missing[part.name] = str(error)
             return
         except Exception as error:  # one broken part must not take the others along

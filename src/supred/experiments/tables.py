@@ -57,7 +57,7 @@ def judge_rows(
     for row in experiment.rows:
         found = [float(draw[row.key]) for draw in values.get(row.part, []) if row.key in draw]
         if not found:
-            reason = "data missing" if row.part in missing else "failed"
+            reason = "left out" if row.part in missing else "failed"
             reason = reason if row.part in missing or row.part in failed else "not measured"
             results.append(RowResult(row.label, row.published, [], None, None, row.digits, reason))
             continue
@@ -122,7 +122,10 @@ def write_page(outcomes: Sequence["Outcome"], path: Path, *, whole: bool = False
             lines.append(QUICK)
         told = ", ".join(f"{name} {number}" for name, number in versions().items())
         seconds = sum(outcome.seconds for outcome in outcomes)
-        lines.append(f"\nVersions: {told}. Measuring took {seconds / 60:.1f} minutes in all.\n")
+        lines.append(
+            f"\nVersions: {told}. Measuring took {seconds / 60:.1f} minutes by the clock, on a "
+            "machine that may have been busy with other work.\n"
+        )
         lines += summarise(outcomes)
     paper = ""
     for outcome in outcomes:

@@ -1,5 +1,6 @@
 """How much faster two processors are than one."""
 
+import os
 from time import perf_counter
 
 import numpy as np
@@ -7,11 +8,20 @@ from sklearn.datasets import make_classification
 from threadpoolctl import threadpool_limits
 
 from supred.estimators.low_dim_svc import LowDimSVC
-from supred.experiments.base import Claim, Draw, Experiment, Part, Row
+from supred.experiments.base import CannotMeasureError, Claim, Draw, Experiment, Part, Row
+
+# Load of each processor up to which times are believed.
+MOST_LOAD = 0.6
 
 
 def measure(draw: Draw) -> dict[str, float]:
     """Return the seconds of a fit with one and with two threads, measured in turn."""
+    load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 0.0
+    if load > MOST_LOAD:
+        raise CannotMeasureError(
+            f"the machine is busy (load {load:.1f} a processor), so times would say nothing; run "
+            "speed-up again when it is idle."
+        )
     n_rows, n_centers, turns = (10_000, 800, 3) if draw.quick else (60_000, 2500, 5)
     X, y = make_classification(
         n_rows,
