@@ -111,7 +111,8 @@ def figure(values: Values, draw: Draw, path: Path) -> None:
         x = sum(v["basis"] for v in found) / len(found)
         y = sum(v["error"] for v in found) / len(found)
         ours_ = "ours" in name
-        offset = -11 if name == "ours, L = 10" else 4  # two of them lie close together
+        # Ours all have the same x and lie close together.
+        offset = {"ours, L = 5": 5, "ours, L = 10": -5, "PCA(40) + ours, L = 10": -9}.get(name, 4)
         ax.scatter(x, y, color=pictures.COLORS[3 if ours_ else 0], marker="s" if ours_ else "o")
         ax.annotate(name, (x, y), xytext=(6, offset), textcoords="offset points", fontsize=8)
     ax.set(xscale="log", yscale="log", xlabel="basis functions", ylabel="test error %")
