@@ -29,7 +29,7 @@ from supred.tables.preparation import Preparation
 from supred.tables.table import Table, TableError
 
 # Points of the grid of decision regions, in each direction.
-GRID = 120
+GRID = 150
 # A method may run over its share by this factor before it is stopped.
 PATIENCE = 2.5
 # Part of a method's share after which no more settings are tried, so that it ends in time.
@@ -305,7 +305,9 @@ class _Run:
         result.n_components = Z.shape[1]
         result.latent = Z[:, :3].astype(float)
         if Z.shape[1] == 2 and method.decide is not None:
-            result.regions = _regions(method, model, result.latent)
+            # A classifier that also looks at other dimensions has no regions in these two.
+            if np.array_equal(method.decide(model, Z), model.predict(X)):
+                result.regions = _regions(method, model, result.latent)
 
     def _rows(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any, Facts]:
         """Prepare rows by what is learnt from the training ones, once for all methods."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from supred.plotting.latent_space import COLORS, MARKERS
+from supred.plotting.style import COLORS, MARKERS
 
 # Classes are told apart up to this many.
 N_COLORS = len(COLORS)
