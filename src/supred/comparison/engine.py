@@ -304,10 +304,11 @@ class _Run:
         Z = method.latent(model, X)
         result.n_components = Z.shape[1]
         result.latent = Z[:, :3].astype(float)
-        if Z.shape[1] == 2 and method.decide is not None:
-            # A classifier that also looks at other dimensions has no regions in these two.
-            if np.array_equal(method.decide(model, Z), model.predict(X)):
-                result.regions = _regions(method, model, result.latent)
+        if Z.shape[1] != 2 or method.decide is None:
+            return
+        # A classifier that also looks at other dimensions has no regions in these two.
+        if np.array_equal(method.decide(model, Z), model.predict(X)):
+            result.regions = _regions(method, model, result.latent)
 
     def _rows(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any, Facts]:
         """Prepare rows by what is learnt from the training ones, once for all methods."""
