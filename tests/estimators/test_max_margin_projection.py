@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.svm import SVC
 
-from supred import MaxMarginProjection
+from supred import MaxMarginProjection, stack_tasks
 from tests.family import read_only
 
 
@@ -178,6 +179,91 @@ def test_score_counts_each_task_on_its_own_rows():
         model.score(X, Y[:, :2])
 
 
+def test_score_takes_rows_of_one_class_and_tasks_without_rows():
+    X, Y = three_tasks()
+    model = MaxMarginProjection(2).fit(X, Y)
+    few = [0, 1, 2]  # task 1 has no entries there
+    right = (model.predict(X[few]) == Y[few])[:, [0, 2]]
+    assert model.score(X[few], Y[few]) == pytest.approx(right.mean())
+    one_class = np.where(Y == 1, 1, 0)
+    wanted = [(model.predict(X)[Y[:, k] == 1, k] == 1).mean() for k in range(3)]
+    assert model.score(X, one_class) == pytest.approx(np.mean(wanted))
+
+
+@pytest.mark.parametrize(
+    ("Y", "weights", "message"),
+    [
+        (three_tasks()[1], np.zeros(120), "sample_weight: all weights are zero"),
+        (three_tasks()[1], np.ones(7), "inconsistent numbers of samples"),
+        (np.zeros((120, 3)), None, "no task has a row with a positive weight"),
+        (np.full((120, 3), 2), None, "Y holds 2 in row 0 of task 0"),
+        (np.ones(120), None, r"Y has the shape \(120,\); give a matrix"),
+    ],
+)
+def test_what_score_cannot_use(Y, weights, message):
+    X, _ = three_tasks()
+    model = MaxMarginProjection(2).fit(*three_tasks())
+    with pytest.raises(ValueError, match=message):
+        model.score(X, Y, sample_weight=weights)
+
+
+def four_stacked_tasks():
+    rng = np.random.default_rng(0)
+    direction = rng.normal(size=6)
+    rows = [rng.normal(size=(40, 6)) for _ in range(4)]
+    return stack_tasks([(X, X @ (direction + 0.2 * rng.normal(size=6)) > 0) for X in rows])
+
+
+@pytest.mark.parametrize("cv", [None, KFold(5, shuffle=True, random_state=0)])
+def test_stacked_tasks_can_be_cross_validated(cv):
+    scores = cross_val_score(MaxMarginProjection(1), *four_stacked_tasks(), cv=cv)
+    assert (scores > 0.75).all()
+
+
+def test_grid_search_on_a_matrix_of_tasks():
+    X, Y = four_stacked_tasks()
+    folds = KFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(MaxMarginProjection(1), {"C": [1e-4, 1.0]}, cv=folds).fit(X, Y)
+    assert search.best_params_ == {"C": 1.0}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.predict(X).shape == Y.shape
+    assert search.score(X, Y) == search.best_estimator_.score(X, Y)
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_column_of_signs_is_a_task():
+    X, Y = three_tasks()
+    column = Y[:, 1:2]  # forty entries are 0
+    own = column[:, 0] != 0
+    model = MaxMarginProjection().fit(X, column)
+    assert model.classes_.tolist() == [-1, 1]
+    assert model.predict(X).shape == (120, 1)
+    alone = MaxMarginProjection().fit(X[own], column[own, 0])
+    np.testing.assert_allclose(
+        model.decision_function(X)[:, 0], alone.decision_function(X), atol=1e-2
+    )
+    stacked = MaxMarginProjection().fit(*stack_tasks([(X[own], column[own, 0])]))
+    np.testing.assert_array_equal(stacked.coef_, model.coef_)
+
+
+def test_one_column_of_labels_is_no_task():
+    X, Y = three_tasks()
+    with pytest.warns(UserWarning, match="column-vector"):
+        model = MaxMarginProjection().fit(X, (Y[:, :1] > 0).astype(int))
+    assert model.classes_.tolist() == [0, 1]
+    assert model.predict(X).shape == (120,)
+
+
+def test_a_refit_forgets_what_the_other_kernel_left():
+    X, y = ring(40, 3, 0)
+    model = MaxMarginProjection(kernel="rbf-diagonal", gamma="cv", cv=2).fit(X, y)
+    model.set_params(kernel="linear").fit(X, y)
+    fresh = MaxMarginProjection(kernel="linear").fit(X, y)
+    assert set(vars(model)) == set(vars(fresh))
+    model.set_params(kernel="rbf-diagonal", gamma=1.0).fit(X, y)
+    assert not {"components_", "gap_", "gamma_scores_"} & set(vars(model))
+
+
 # --- the learned scales ----------------------------------------------------------------------
 
 
@@ -236,6 +322,56 @@ def test_gamma_by_cross_validation_takes_the_best(labels):
     np.testing.assert_array_equal(model.feature_scales_, fixed.feature_scales_)
 
 
+def test_gamma_by_cross_validation_with_entries_missing():
+    X, _ = ring(90, 3, 0)
+    Y = np.column_stack([np.where((X[:, :2] ** 2).sum(axis=1) < 1.4, 1, -1), np.sign(X[:, 0])])
+    pattern = np.random.default_rng(0).permutation(90)
+    Y[pattern[:20], 0] = 0
+    Y[pattern[-20:], 1] = 0
+    Y[pattern[45], 0] = -Y[pattern[45], 0]  # a row of signs that few rows have
+    model = MaxMarginProjection(kernel="rbf-diagonal", gamma="cv").fit(X, Y)
+    assert max(model.gamma_scores_.values()) > 0.8
+    again = MaxMarginProjection(kernel="rbf-diagonal", gamma="cv").fit(X, Y)
+    assert model.gamma_scores_ == again.gamma_scores_
+
+
+def test_gamma_by_cross_validation_does_not_count_rows_without_weight():
+    X, y = ring(60, 3, 0)
+    y = np.sort(y)
+    weights = np.ones(60)
+    weights[:15] = 0.0
+    weighted = MaxMarginProjection(kernel="rbf-diagonal", gamma="cv").fit(X, y, weights)
+    dropped = MaxMarginProjection(kernel="rbf-diagonal", gamma="cv").fit(X[15:], y[15:])
+    np.testing.assert_allclose(
+        list(weighted.gamma_scores_.values()), list(dropped.gamma_scores_.values())
+    )
+    splits = [(np.arange(0, 60, 2), np.arange(1, 60, 2))]
+    given = MaxMarginProjection(kernel="rbf-diagonal", gamma="cv", cv=splits).fit(X, y, weights)
+    assert len(given.gamma_scores_) == 6
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ([(np.arange(30), np.arange(30, 60))], "fold 0 has training rows of one class only in t"),
+        ([(np.arange(60), np.arange(5))], "fold 0 has no test row with a positive weight"),
+    ],
+)
+def test_folds_that_cannot_choose_gamma(splits, message):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    weights = np.ones(60)
+    weights[:5] = 0.0
+    model = MaxMarginProjection(kernel="rbf-diagonal", gamma="cv", cv=splits)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, np.repeat([0, 1], 30), weights)
+
+
+def test_gamma_scale_is_one_over_twice_the_total_variance():
+    X, y = ring(40, 3, 0)
+    model = MaxMarginProjection(kernel="rbf-diagonal", max_iter=100).fit(X, y)
+    assert model.gamma_ == pytest.approx(0.5 / X.var(axis=0).sum())
+
+
 # --- bad input -------------------------------------------------------------------------------
 
 
@@ -253,10 +389,11 @@ def task_with(task, entries):
         (task_with(2, [-1.0] * 60 + [0.0] * 60), r"task 2 has rows of one class only \(-1\)"),
         (task_with(0, 0.0), "task 0 has no rows; drop its column"),
         (task_with(0, np.nan), "task 0 has no rows"),
-        (task_with(1, [2.0] + [1.0, -1.0] * 59 + [1.0]), "Y holds 2 in row 0 of task 1; use -1"),
+        (task_with(1, [2.0] + [1.0, -1.0] * 59 + [1.0]), "Y holds 2.0 in row 0 of task 1; use -1"),
         (task_with(1, np.inf), "Y holds inf in row 0 of task 1"),
         ((three_tasks()[0], three_tasks()[1][:-1]), "Y has 119 rows, but X has 120"),
-        ((three_tasks()[0], [["a", "b"]] * 120), "not numbers; use -1 and"),
+        ((three_tasks()[0], [["a", "b"]] * 120), "Y holds 'a' in row 0 of task 0; use"),
+        ((three_tasks()[0], sparse.csr_matrix(np.nan_to_num(three_tasks()[1]))), "Y is a sparse"),
     ],
 )
 def test_bad_tasks(data, message):
@@ -285,6 +422,15 @@ def test_bad_parameters(parameters, message):
     X, Y = three_tasks()
     with pytest.raises(ValueError, match=message):
         MaxMarginProjection(**parameters).fit(X, Y)
+
+
+def test_entries_of_pandas_that_are_missing():
+    pd = pytest.importorskip("pandas")
+    X, Y = three_tasks()
+    frame = pd.DataFrame(np.nan_to_num(Y).astype(int)).astype("Int64")
+    frame.iloc[4, 1] = pd.NA
+    with pytest.raises(ValueError, match="Y holds <NA> in row 4 of task 1; use -1"):
+        MaxMarginProjection().fit(X, frame)
 
 
 def test_weights_that_leave_a_task_one_class():

@@ -10,6 +10,7 @@ from supred.solvers.max_margin_bound import RelaxedRoot, bound_of, lower_bound, 
 from supred.solvers.max_margin_projection import (
     alternate,
     follow_factors,
+    has_settled,
     huberised_hinge,
     order_by_use,
     refit,
@@ -179,6 +180,44 @@ def test_alternation_converges_where_all_rows_lie_on_one_line():
     assert found.converged
     np.testing.assert_allclose(np.abs(found.components), [[1, 0]], atol=1e-6)
     assert found.svms.objective == pytest.approx(1.0, rel=1e-4)
+
+
+def test_one_small_step_does_not_end_the_run_at_large_C():
+    """Steps of L-BFGS are uneven at large C; the objective must be near that of a long run."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 30))
+    signs = np.sign(rows @ rng.normal(size=(30, 4)))
+    tasks = Tasks(rows, signs, np.full(signs.shape, 1e3))
+    short, _ = solve_max_margin_projection(tasks, 2, max_iter=4000)
+    assert short.converged
+    long, _ = solve_max_margin_projection(tasks, 2, max_iter=4000, tol=1e-9)
+    assert short.svms.objective == pytest.approx(long.svms.objective, rel=1e-3)
+
+
+def test_settled_means_that_ten_iterations_together_are_small():
+    assert not has_settled([1.0] * 10, 1e-6)
+    assert has_settled([1.0] * 11, 1e-6)
+    slow = (1.0 - 2e-7 * np.arange(11)).tolist()
+    assert not has_settled(slow, 1e-6)
+    assert has_settled(slow, 1e-5)
+
+
+def test_tasks_that_share_rows_are_solved_as_if_alone():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 6))
+    signs = np.sign(rows @ rng.normal(size=(6, 3)) + 0.5)
+    bounds = np.repeat(rng.uniform(0.5, 2.0, size=(80, 1)), 3, axis=1)
+    together = Tasks(rows, signs, bounds)
+    assert together.share_rows
+    svms = solve_task_svms(rows, together, tol=1e-8)
+    for k in range(3):
+        alone = SVC(kernel="linear", C=1.0, tol=1e-8)
+        alone.fit(rows, signs[:, k], sample_weight=bounds[:, k].copy())
+        np.testing.assert_allclose(svms.coef[:, k], alone.coef_[0], atol=1e-3)
+    other = bounds.copy()
+    other[0, 1] *= 2
+    assert not Tasks(rows, signs, other).share_rows
+    assert not Tasks(rows, np.where(bounds > 1, signs, 0), bounds).share_rows
 
 
 def test_iteration_limit_is_told(tasks, independent):

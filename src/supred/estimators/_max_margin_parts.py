@@ -5,6 +5,20 @@ from typing import Any
 from supred._validation import check_choice, check_integer, check_real
 
 DEFAULT_TOL = {"linear": 1e-6, "rbf-diagonal": 1e-3}
+# Fitted attributes that not every kernel and gamma sets.
+KERNEL_ATTRIBUTES = (
+    "components_",
+    "coef_",
+    "lower_bound_",
+    "gap_",
+    "feature_scales_",
+    "gamma_",
+    "gamma_scores_",
+    "support_vectors_",
+    "dual_coef_",
+    "_features",
+    "_roots",
+)
 
 
 def check_parameters(model: Any, n_features: int) -> None:
@@ -30,6 +44,12 @@ def check_parameters(model: Any, n_features: int) -> None:
     check_integer("max_iter", model.max_iter, low=1)
     if model.tol is not None:
         check_real("tol", model.tol, low=0, low_inclusive=False)
+
+
+def forget_fit(model: Any) -> None:
+    """Remove what an earlier fit left and a fit with another kernel would not set."""
+    for name in KERNEL_ATTRIBUTES:
+        vars(model).pop(name, None)
 
 
 def n_components_of(model: Any, n_features: int) -> int:

@@ -1,4 +1,8 @@
-"""The parts of MaxMarginProjection with kernel="rbf-diagonal"."""
+"""The parts of MaxMarginProjection with kernel="rbf-diagonal".
+
+Its SVMs are LIBSVM's, not the g step of :mod:`supred.solvers.linear_svm`: that one works on rows
+of few dimensions, and a kernel SVM needs a solver that works on the kernel.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from supred.estimators._max_margin_parts import n_components_of, tol_of
 from supred.kernels import scale_gamma
@@ -75,15 +79,7 @@ def choose_gamma(
 ) -> tuple[float, dict[float, float]]:
     """Return the gamma of the best cross-validated accuracy, and the accuracy of each tried."""
     base = scale_gamma(X, weights.sum(axis=1))
-    # Rows with the same signs in all tasks (for classes: the rows of a class) stay in proportion.
-    groups = np.unique(signs, axis=0, return_inverse=True)[1].ravel()
-    smallest = int(np.bincount(groups).min())
-    if isinstance(model.cv, int) and smallest < model.cv:
-        raise ValueError(
-            f"cv={model.cv} folds are more than the {smallest} row(s) of the smallest class; "
-            "use fewer folds or give gamma."
-        )
-    splits = list(check_cv(model.cv, groups, classifier=True).split(X, groups))
+    splits = _folds(model, signs, weights)
     candidates = [base * factor for factor in CV_FACTORS]
     accuracies = Parallel(n_jobs=model.n_jobs, prefer="threads")(
         delayed(_fold_accuracy)(model, X, signs, weights, gamma, train, test)
@@ -93,6 +89,50 @@ def choose_gamma(
     means = np.reshape(accuracies, (len(candidates), -1)).mean(axis=1)
     scores = dict(zip(candidates, means.tolist(), strict=True))
     return candidates[int(np.argmax(means))], scores
+
+
+def _folds(
+    model: Any, signs: np.ndarray, weights: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the training and test rows of each fold, without rows of weight 0.
+
+    Folds of classes are stratified; those of a matrix Y, whose tasks have rows of their own, are
+    shuffled.
+    """
+    positive = weights.sum(axis=1) > 0
+    used = np.flatnonzero(positive)
+    # The rows of a class have the same signs in all tasks.
+    groups = np.unique(signs, axis=0, return_inverse=True)[1].ravel()
+    if not isinstance(model.cv, int):
+        rows = np.arange(len(signs))
+        given = check_cv(model.cv, groups, classifier=True).split(signs, groups)
+        pairs = [(rows[train], rows[test]) for train, test in given]
+        splits = [(train[positive[train]], test[positive[test]]) for train, test in pairs]
+    else:
+        smallest = int(np.unique(groups[used], return_counts=True)[1].min())
+        if not model.multitask_ and smallest < model.cv:
+            raise ValueError(
+                f"cv={model.cv} folds are more than the {smallest} row(s) of the smallest class; "
+                "use fewer folds or give gamma."
+            )
+        splitter = (
+            KFold(model.cv, shuffle=True, random_state=0)
+            if model.multitask_
+            else StratifiedKFold(model.cv)
+        )
+        pairs = splitter.split(used, groups[used])
+        splits = [(used[train], used[test]) for train, test in pairs]
+    for fold, (train, test) in enumerate(splits):
+        if not len(test):
+            raise ValueError(f"cv: fold {fold} has no test row with a positive weight.")
+        shares = signs[train] * weights[train]
+        lacking = np.flatnonzero((shares.min(axis=0) >= 0) | (shares.max(axis=0) <= 0))
+        if len(lacking):
+            raise ValueError(
+                f"cv: fold {fold} has training rows of one class only in task {lacking[0]}; use "
+                "other folds or give gamma."
+            )
+    return splits
 
 
 def _fold_accuracy(

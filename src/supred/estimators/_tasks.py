@@ -9,6 +9,9 @@ from sklearn.utils.validation import check_array
 
 from supred._validation import check_weights, encode_labels
 
+# What a task matrix may hold: 0 where a row is not part of a task.
+SIGNS = (-1.0, 0.0, 1.0)
+
 
 def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:
     """Stack tasks with their own rows into one table and one matrix of signs.
@@ -41,7 +44,13 @@ def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:
     """
     blocks: list[Any] = []
     columns: list[np.ndarray] = []
-    for k, (X, y) in enumerate(tasks):
+    for k, pair in enumerate(tasks):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(
+                f"tasks: task {k} is a {type(pair).__name__}, not a pair (X_k, y_k); give each "
+                "task's rows together with their labels."
+            )
+        X, y = pair
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
         if blocks and X.shape[1] != blocks[0].shape[1]:
             raise ValueError(
@@ -73,16 +82,44 @@ def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:
 
 
 def is_task_matrix(y: Any) -> bool:
-    """Tell whether `y` is a matrix of several tasks rather than a list of labels."""
+    """Tell whether `y` is a matrix of tasks rather than a list of labels.
+
+    A matrix of one column is, if it holds -1 and beside it +1, 0 and NaN only; a column of 0 and
+    1, or of other labels, is a list of labels.
+    """
+    if sparse.issparse(y):
+        return True
     try:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     except ValueError:  # a ragged list; the checks of labels say what is wrong with it
         return False
-    return len(shape) == 2 and shape[1] > 1
+    if len(shape) != 2 or shape[1] != 1:
+        return len(shape) == 2 and shape[1] > 1
+    column = _signs(np.asarray(y))
+    return bool((column == -1).any() and np.isin(column, SIGNS).all())
 
 
-def check_task_matrix(Y: Any, n_rows: int) -> np.ndarray:
-    """Return the signs -1, 0, +1 of a task matrix, or raise a ValueError that names the task.
+def _signs(entries: np.ndarray) -> np.ndarray:
+    """Return the entries of a task matrix as numbers: 0 for NaN, infinity for what is none."""
+    if entries.dtype.kind not in "biuf":
+        numbers = [_number(entry) for entry in entries.ravel().tolist()]
+        entries = np.reshape(numbers, entries.shape)
+    signs = entries.astype(float)
+    signs[np.isnan(signs)] = 0.0
+    return signs
+
+
+def _number(entry: Any) -> float:
+    try:
+        return np.inf if isinstance(entry, str) else float(entry)
+    except (TypeError, ValueError):
+        return np.nan if entry is None else np.inf
+
+
+def read_task_matrix(Y: Any, n_rows: int) -> np.ndarray:
+    """Return the signs -1, 0, +1 of a task matrix, or raise a ValueError that names the entry.
+
+    A task may have no rows, or rows of one class: enough to score a model.
 
     Parameters
     ----------
@@ -91,25 +128,35 @@ def check_task_matrix(Y: Any, n_rows: int) -> np.ndarray:
     n_rows : int
         Rows of X.
     """
-    try:
-        signs = np.array(Y, dtype=float)
-    except (TypeError, ValueError):
+    if sparse.issparse(Y):
+        raise ValueError("Y is a sparse matrix; give a dense one, such as Y.toarray().")
+    entries = np.asarray(Y)
+    if entries.ndim != 2:
         raise ValueError(
-            "Y holds entries that are not numbers; use -1 and +1, and 0 or NaN where a row is "
-            "not part of a task."
-        ) from None
-    if len(signs) != n_rows:
-        raise ValueError(
-            f"Y has {len(signs)} rows, but X has {n_rows}; give one row of Y for each row of X."
+            f"Y has the shape {entries.shape}; give a matrix with one column for each task."
         )
-    signs[np.isnan(signs)] = 0.0
-    strange = np.argwhere(~np.isin(signs, (-1.0, 0.0, 1.0)))
+    if len(entries) != n_rows:
+        raise ValueError(
+            f"Y has {len(entries)} rows, but X has {n_rows}; give one row of Y for each row of X."
+        )
+    signs = _signs(entries)
+    strange = np.argwhere(~np.isin(signs, SIGNS))
     if len(strange):
         row, task = strange[0]
         raise ValueError(
-            f"Y holds {signs[row, task]:g} in row {row} of task {task}; use -1 and +1, and 0 or "
-            "NaN where a row is not part of a task."
+            f"Y holds {entries[row].tolist()[task]!r} in row {row} of task {task}; use -1 and +1, "
+            "and 0 or NaN where a row is not part of a task."
         )
+    return signs
+
+
+def check_task_matrix(Y: Any, n_rows: int) -> np.ndarray:
+    """Return the signs of a task matrix whose tasks all have rows of both classes.
+
+    Parameters and errors are those of :func:`read_task_matrix`, and a ValueError names a task
+    that cannot be learned.
+    """
+    signs = read_task_matrix(Y, n_rows)
     for task, column in enumerate(signs.T):
         found = np.unique(column[column != 0])
         if not len(found):
@@ -133,7 +180,7 @@ def task_weights(signs: np.ndarray, sample_weight: Any, class_weight: Any) -> np
     class_weight : None, "balanced" or dict with the keys -1 and 1
         "balanced" is meant within each task.
     """
-    weights = check_weights(sample_weight, None, np.zeros(len(signs), dtype=int), np.zeros(1))
+    weights = _row_weights(sample_weight, len(signs))
     result = np.zeros(signs.shape)
     for task in range(signs.shape[1]):
         own = np.flatnonzero(signs[:, task])
@@ -145,8 +192,15 @@ def task_weights(signs: np.ndarray, sample_weight: Any, class_weight: Any) -> np
     return result
 
 
+def _row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Return one weight per row, some of them positive."""
+    if sample_weight is not None and not np.any(sample_weight):
+        raise ValueError("sample_weight: all weights are zero; give some rows a positive weight.")
+    return check_weights(sample_weight, None, np.zeros(n_rows, dtype=int), np.zeros(1))
+
+
 def task_accuracy(signs: np.ndarray, predicted: np.ndarray, sample_weight: Any) -> float:
-    """Return the mean over the tasks of the accuracy on their own rows.
+    """Return the mean accuracy of the tasks that have rows, each on its own rows.
 
     Parameters
     ----------
@@ -155,10 +209,12 @@ def task_accuracy(signs: np.ndarray, predicted: np.ndarray, sample_weight: Any) 
     predicted : ndarray of shape (n_rows, n_tasks)
     sample_weight : None or array-like of shape (n_rows,)
     """
-    weights = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight)
-    shares = weights[:, None] * np.abs(signs)
+    shares = _row_weights(sample_weight, len(signs))[:, None] * np.abs(signs)
     right = (shares * (predicted == signs)).sum(axis=0)
-    return float(np.mean(right / shares.sum(axis=0)))
+    totals = shares.sum(axis=0)
+    if not totals.any():
+        raise ValueError("Y: no task has a row with a positive weight; there is nothing to score.")
+    return float(np.mean(right[totals > 0] / totals[totals > 0]))
 
 
 def merge_equal_rows(

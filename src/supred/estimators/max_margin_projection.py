@@ -17,6 +17,7 @@ from supred.estimators._tasks import (
     check_task_matrix,
     is_task_matrix,
     merge_equal_rows,
+    read_task_matrix,
     task_accuracy,
     task_weights,
 )
@@ -63,10 +64,11 @@ class MaxMarginProjection(LatentClassifier):
         ``exp(-sum_j s_j (x_j - x'_j)^2)``; `transform` returns ``sqrt(s_j) x_j``.
     gamma : "scale", "cv" or float, default="scale"
         Mean of the scales s_j (``kernel="rbf-diagonal"``); their sum is held fixed. "scale" is one
-        over the sum of the features' variances, "cv" chooses among multiples of it by
+        over twice the sum of the features' variances, "cv" chooses among multiples of it by
         cross-validation.
     cv : int, splitter or iterable of splits, default=3
-        Folds of ``gamma="cv"``, as in scikit-learn; a number makes stratified folds.
+        Folds of ``gamma="cv"``, as in scikit-learn; a number makes stratified folds of classes,
+        and shuffled ones (always the same) of the rows of a matrix Y.
     class_weight : dict or "balanced", optional
         Weights of the classes, which multiply the sample weights; of -1 and 1, in each task, if
         `fit` gets a matrix Y.
@@ -129,6 +131,8 @@ class MaxMarginProjection(LatentClassifier):
     Notes
     -----
     Nothing is random: the order of the rows does not matter, and a weight is the same as copies.
+    With sparse rows of more features than rows that holds up to the solver's tolerance only, and
+    the folds of ``gamma="cv"`` depend on the order.
     The problem is not convex for fewer components than tasks. Features far above the number of
     rows are no problem: the work is done in the space that the rows span.
 
@@ -189,8 +193,9 @@ class MaxMarginProjection(LatentClassifier):
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
         y : array-like of shape (n_rows,) or (n_rows, n_tasks)
-            Labels of any type; or, with two columns or more, a matrix Y of tasks with the entries
-            -1 and +1, and 0 or NaN where a row is not part of a task.
+            Labels of any type; or, in two dimensions, a matrix Y of tasks with the entries -1
+            and +1, and 0 or NaN where a row is not part of a task. One column is a task if
+            these are its entries, -1 among them, and labels else.
         sample_weight : array-like of shape (n_rows,), optional
             A weight k is the same as k copies of the row.
 
@@ -206,6 +211,7 @@ class MaxMarginProjection(LatentClassifier):
         else:
             X, self.classes_, codes = self._validate_rows_and_labels(X, y)
         parts.check_parameters(self, X.shape[1])
+        parts.forget_fit(self)
         if self.multitask_:
             weights = task_weights(signs, sample_weight, self.class_weight)
         else:
@@ -359,18 +365,20 @@ class MaxMarginProjection(LatentClassifier):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy; for a matrix Y the mean over tasks of that on their own rows.
 
+        Tasks of which `y` has no row are left out.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
         y : array-like of shape (n_rows,) or (n_rows, n_tasks)
-            As in `fit`.
+            As in `fit`, but a task may have rows of one class only, or none.
         sample_weight : array-like of shape (n_rows,), optional
         """
         check_is_fitted(self)
         if not self.multitask_:
             return float(super().score(X, y, sample_weight))
         predicted = self.predict(X)
-        signs = check_task_matrix(y, len(predicted))
+        signs = read_task_matrix(y, len(predicted))
         if signs.shape[1] != self.n_tasks_:
             raise ValueError(
                 f"Y has {signs.shape[1]} columns, but the model has {self.n_tasks_} tasks."

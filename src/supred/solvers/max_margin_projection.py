@@ -34,6 +34,9 @@ from supred.solvers.task_svms import (
 WIDTHS = (0.5, 0.05, 0.01)
 # L-BFGS corrections kept.
 MEMORY = 20
+# A width is done when the objective has fallen by less than the tolerance over this many
+# iterations: single steps of L-BFGS are now and then tiny, far from the optimum.
+SETTLED = 10
 # A direction of the start that no task uses gets this fraction of the largest weight: a factor
 # of zero would have no gradient.
 LEAST_WEIGHT = 1e-3
@@ -218,7 +221,7 @@ def follow_factors(
     max_iter : int, default=1000
         Iterations of L-BFGS, all widths together.
     tol : float, default=1e-6
-        A width is done when an iteration lowers the objective by less, relatively.
+        A width is done when ten iterations together lower the objective by less, relatively.
     n_jobs : int, optional
         Threads for the SVMs.
     """
@@ -227,15 +230,24 @@ def follow_factors(
     svms = refit(components, tasks, n_jobs)
     start_objective = svms.objective
     point = balanced_factors(components, svms)
-    n_iter, result = 0, OptimizeResult(status=-1, message="")
+    n_iter, settled, result = 0, False, OptimizeResult(status=-1, message="")
+    objectives = record.columns["objective"]
     for width in WIDTHS:
         if n_iter >= max_iter:
             break
         arguments = (tasks, n_components, width)
+        first, settled = len(objectives), False
 
         def keep(intermediate_result: OptimizeResult) -> None:
             L, R, b = _unpack(intermediate_result.x, tasks, n_components)
             record.add(intermediate_result.fun, L, R, b, width)  # noqa: B023
+
+        def step(intermediate_result: OptimizeResult) -> None:
+            nonlocal settled
+            keep(intermediate_result)
+            settled = has_settled(objectives[first:], tol)  # noqa: B023
+            if settled:
+                raise StopIteration
 
         keep(OptimizeResult(x=point, fun=smoothed_objective(point, *arguments)[0]))
         result = minimize(
@@ -244,12 +256,12 @@ def follow_factors(
             args=arguments,
             jac=True,
             method="L-BFGS-B",
-            callback=keep,
+            callback=step,
             options={
                 "maxiter": max_iter - n_iter,
                 "maxfun": 3 * (max_iter - n_iter) + 20,
                 "maxcor": MEMORY,
-                "ftol": tol,
+                "ftol": 0.0,
                 "gtol": 0.0,
             },
         )
@@ -260,15 +272,23 @@ def follow_factors(
     if found_svms.objective < svms.objective:
         components, svms = found, found_svms
     record.add_exact(components, svms)
-    converged = result.status == 0 and width == WIDTHS[-1]
+    # With tolerances of zero L-BFGS reports success only where no step lowers the objective.
+    converged = (settled or result.status == 0) and width == WIDTHS[-1]
     reason = (
-        f"the objective fell by less than tol={tol:g}"
+        f"the objective fell by less than tol={tol:g} over {SETTLED} iterations"
         if converged
         else f"max_iter={max_iter} iterations were done"
         if n_iter >= max_iter
         else f"L-BFGS stopped: {result.message}"
     )
     return Projection(components, svms, start_objective, record.columns, n_iter, converged, reason)
+
+
+def has_settled(objectives: list[float], tol: float) -> bool:
+    """Tell whether the last iterations together lowered the objective by less than `tol`."""
+    if len(objectives) <= SETTLED:
+        return False
+    return objectives[-SETTLED - 1] - objectives[-1] <= tol * max(abs(objectives[-1]), 1.0)
 
 
 def orthonormalise(L: np.ndarray) -> np.ndarray:

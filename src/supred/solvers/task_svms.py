@@ -9,7 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import linalg
 
-from supred.solvers.linear_svm import LinearSVM, solve_linear_svm
+from supred.solvers.linear_svm import LinearSVM, solve_linear_svm, solve_linear_svms
 
 SVM_TOL = 1e-5
 
@@ -36,6 +36,11 @@ class Tasks:
     def n_tasks(self) -> int:
         """Number of tasks."""
         return int(self.signs.shape[1])
+
+    @property
+    def share_rows(self) -> bool:
+        """Whether every row is part of every task, with the same bound in all of them."""
+        return bool((self.signs != 0).all() and (self.bounds == self.bounds[:, :1]).all())
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ def solve_task_svms(
 ) -> TaskSVMs:
     """Solve one linear SVM per task on `rows`: the tasks' own rows or a projection of them.
 
+    Tasks that share their rows and bounds are solved together.
+
     Parameters
     ----------
     rows : ndarray of shape (n_rows, n_dimensions)
@@ -87,10 +94,13 @@ def solve_task_svms(
     >>> svms.coef.round(3), (svms.intercept + 0.0).round(3) + 0.0
     (array([[1., 1.]]), array([ 0., -2.]))
     """
-    svms = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_solve_task)(rows, tasks.signs[:, k], tasks.bounds[:, k], tol)
-        for k in range(tasks.n_tasks)
-    )
+    if tasks.share_rows:
+        svms = solve_linear_svms(rows, tasks.signs, tasks.bounds[:, 0], tol=tol, n_jobs=n_jobs)
+    else:
+        svms = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_solve_task)(rows, tasks.signs[:, k], tasks.bounds[:, k], tol)
+            for k in range(tasks.n_tasks)
+        )
     return TaskSVMs(
         np.column_stack([svm.coef for svm in svms]),
         np.array([svm.intercept for svm in svms]),
