@@ -5,6 +5,7 @@ is a neighbour at distance zero, an absent entry is no neighbour. Weights are ma
 second step, so that one search serves many widths.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -196,7 +197,16 @@ class GivenDistances:
                 "X must be square with affinity='precomputed' (distances between the training "
                 f"rows); got shape {D.shape}."
             )
-        return self._graph(D, itself=False)
+        graph = self._graph(D, itself=False)
+        if graph.nnz > 1 and graph.data.min() == graph.data.max() > 0:
+            warnings.warn(
+                f"All distances in X are equal ({np.sqrt(graph.data[0]):g}), so all neighbours "
+                'weigh the same. A graph of KNeighborsTransformer needs mode="distance", not '
+                '"connectivity".',
+                UserWarning,
+                stacklevel=4,
+            )
+        return graph
 
     def of_rows(self, D: Any) -> sparse.csr_array:
         """Return the squared distances from new rows to their neighbours.

@@ -5,6 +5,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.manifold import SpectralEmbedding
+from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
@@ -218,6 +219,27 @@ def test_neighbors_through_a_transformer():
     assert given.model_size_.numbers < direct.model_size_.numbers
 
 
+def test_a_graph_in_single_precision_with_neighbors_in_any_order():
+    """What packages of approximate neighbours give: unsorted, the row itself listed at zero."""
+    X, _, some = roll(300, 60)
+    graph = KNeighborsTransformer(n_neighbors=12, mode="distance").fit_transform(X)
+    order = np.random.default_rng(0).permuted(np.tile(np.arange(13), (300, 1)), axis=1)
+    places = (13 * np.arange(300)[:, None] + order).ravel()
+    shuffled = sparse.csr_matrix(
+        (graph.data[places].astype(np.float32), graph.indices[places], graph.indptr)
+    )
+    model = ClassConstrainedEmbedding(2, affinity="precomputed", eigen_solver="dense")
+    expected = model.fit(graph, some).embedding_
+    np.testing.assert_allclose(model.fit(shuffled, some).embedding_, expected, atol=1e-3)
+
+
+def test_a_graph_without_distances_is_pointed_out():
+    X, _, some = roll(200, 60)
+    graph = KNeighborsTransformer(n_neighbors=12, mode="connectivity").fit_transform(X)
+    with pytest.warns(UserWarning, match=r'All distances in X are equal \(1\).*mode="distance"'):
+        ClassConstrainedEmbedding(2, affinity="precomputed").fit(graph, some)
+
+
 def _mean_of_neighbors(new, X, model, k):
     D = cdist(new, X, "sqeuclidean")
     result = []
@@ -306,6 +328,32 @@ def test_string_labels_and_none():
     np.testing.assert_array_equal(model.transduction_ == "out", numbered.transduction_ == 1)
 
 
+def test_score_counts_labelled_rows_only():
+    X, y, some = roll(300, 60)
+    model = ClassConstrainedEmbedding(2).fit(X, some)
+    partly = np.where(np.arange(300) % 3 == 0, y, -1)
+    rows = partly != -1
+    right = model.predict(X)[rows] == y[rows]
+    assert model.score(X, partly) == pytest.approx(right.mean())
+    weights = np.arange(300.0)
+    assert model.score(X, partly, weights) == pytest.approx(
+        np.average(right, weights=weights[rows])
+    )
+    with_none = [None if label == -1 else int(label) for label in partly]
+    assert model.score(X, with_none) == model.score(X, partly)
+    with pytest.raises(ValueError, match="y has no labelled row"):
+        model.score(X, np.full(300, -1))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(X, partly, weights[:5])
+
+
+def test_cross_validation_with_unlabelled_rows():
+    X, _, some = roll(400, 200)
+    order = np.random.RandomState(0).permutation(400)
+    scores = cross_val_score(ClassConstrainedEmbedding(2), X[order], some[order], cv=3)
+    assert (scores > 0.8).all()
+
+
 # --- beta -----------------------------------------------------------------------------------
 
 
@@ -314,9 +362,12 @@ def test_beta_is_chosen_on_labelled_rows():
     auto = ClassConstrainedEmbedding(2, beta="auto", classifier="linear", random_state=0)
     auto.fit(X, some)
     assert auto.beta_ < 1.0
-    tried = auto.history_[:-1]
-    assert [entry["beta"] for entry in tried] == [0.01, 0.03, 0.1, 0.3, 1.0]
-    errors = {entry["beta"]: entry["error"] for entry in tried}
+    tried = auto.history_["beta"].tolist()
+    assert tried == [0.01, 0.03, 0.1, 0.3, 1.0, auto.beta_]
+    assert np.isnan(auto.history_["error"]).tolist() == [False] * 5 + [True]
+    assert np.isnan(auto.history_["residual"]).tolist() == [True] * 5 + [False]
+    assert (auto.history_["seconds"] > 0).all()
+    errors = dict(zip(tried[:-1], auto.history_["error"][:-1], strict=True))
     assert errors[auto.beta_] == min(errors.values())
     chosen = ClassConstrainedEmbedding(2, beta=auto.beta_, classifier="linear").fit(X, some)
     np.testing.assert_array_equal(auto.embedding_, chosen.embedding_)
@@ -334,14 +385,14 @@ def test_beta_search_is_repeatable_whatever_n_jobs():
         for n_jobs in (1, 2)
     )
     assert first.beta_ == second.beta_
-    assert [e["error"] for e in first.history_[:-1]] == [e["error"] for e in second.history_[:-1]]
+    np.testing.assert_array_equal(first.history_["error"], second.history_["error"])
 
 
 @pytest.mark.parametrize("classifier", ["center", LogisticRegression()])
 def test_beta_search_with_other_classifiers(classifier):
     X, _, some = roll(200, 40)
     model = ClassConstrainedEmbedding(beta="auto", classifier=classifier, random_state=3)
-    errors = [entry["error"] for entry in model.fit(X, some).history_[:-1]]
+    errors = model.fit(X, some).history_["error"][:-1].tolist()
     assert len(set(errors)) > 1
     assert min(errors) < 0.4
 
@@ -352,4 +403,5 @@ def test_one_label_a_class_leaves_beta_at_its_default():
     some[[np.argmax(y == 0), np.argmax(y == 1)]] = 0, 1
     model = ClassConstrainedEmbedding(beta="auto").fit(X, some)
     assert model.beta_ == 0.1
-    assert len(model.history_) == 1
+    assert model.history_["beta"].tolist() == [0.1]
+    assert "error" not in model.history_

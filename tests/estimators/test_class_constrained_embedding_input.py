@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import KNeighborsTransformer
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 
 from supred import ClassConstrainedEmbedding
 from supred.datasets import make_classes_on_swiss_roll
@@ -164,4 +164,11 @@ def test_no_convergence_is_said():
     model = ClassConstrainedEmbedding(10, eigen_solver="lanczos", max_iter=1)
     with pytest.warns(ConvergenceWarning, match="max_iter=1 restarts"):
         model.fit(X, some)
-    assert model.history_[-1]["stopping"] == "max_iter"
+    assert model.stopping_reason_ == "max_iter"
+
+
+def test_a_class_instead_of_a_classifier():
+    X, _, some = roll(60, 20)
+    message = r"classifier=KNeighborsClassifier is a class; give an instance, .*Classifier\(\)"
+    with pytest.raises(ValueError, match=message):
+        ClassConstrainedEmbedding(classifier=KNeighborsClassifier).fit(X, some)

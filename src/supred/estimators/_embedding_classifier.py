@@ -35,6 +35,11 @@ class ClassifierChoice:
         """Raise a ValueError if this is no classifier."""
         if isinstance(self.kind, str):
             check_choice("classifier", self.kind, CLASSIFIERS)
+        elif isinstance(self.kind, type):
+            raise ValueError(
+                f"classifier={self.kind.__name__} is a class; give an instance, such as "
+                f"{self.kind.__name__}()."
+            )
         elif not (hasattr(self.kind, "fit") and hasattr(self.kind, "predict")):
             raise ValueError(
                 f"classifier={self.kind!r} has no fit and predict; "

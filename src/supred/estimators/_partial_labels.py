@@ -22,18 +22,7 @@ def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     ValueError
         If no row is labelled, all labelled rows have one class or the target is continuous.
     """
-    y = column_or_1d(y, warn=True)
-    labelled = ~is_unlabelled(y)
-    if not labelled.any():
-        raise ValueError(
-            f"y has no labelled row (-1, None and NaN mark unlabelled rows; there are {len(y)}); "
-            "label some rows of each class, or use sklearn.manifold.SpectralEmbedding, which "
-            "needs no labels."
-        )
-    present = y[labelled]
-    if present.dtype.kind == "O" and not isinstance(present[0], str):
-        # Missing labels are what made numbers an array of objects.
-        present = np.array(present.tolist())
+    present, labelled = split_labels(y)
     try:
         classes, found = encode_labels(present)
     except ValueError as error:
@@ -43,9 +32,39 @@ def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
                 "if -1 is one of your classes, give it another name."
             ) from error
         raise
-    codes = np.full(len(y), -1)
+    codes = np.full(len(labelled), -1)
     codes[labelled] = found
     return classes, codes
+
+
+def split_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of the labelled rows, and which rows these are.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        A row is unlabelled where y is -1, None or NaN.
+
+    Raises
+    ------
+    ValueError
+        If no row is labelled.
+    """
+    # NumPy would make strings of what is missing in a list of strings.
+    listed = isinstance(y, list | tuple)
+    y = column_or_1d(np.array(y, dtype=object) if listed else y, warn=True)
+    labelled = ~is_unlabelled(y)
+    if not labelled.any():
+        raise ValueError(
+            f"y has no labelled row (-1, None and NaN mark unlabelled rows; there are {len(y)}); "
+            "label some rows of each class, or use sklearn.manifold.SpectralEmbedding, which "
+            "needs no labels."
+        )
+    present = y[labelled]
+    if listed or (present.dtype.kind == "O" and not isinstance(present[0], str)):
+        # Missing labels are what made numbers an array of objects.
+        present = np.array(present.tolist())
+    return present, labelled
 
 
 def tie_weights(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
@@ -15,10 +16,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from supred._validation import check_choice, check_integer, check_real
+from supred._validation import check_integer
 from supred.estimators._base import LatentClassifier
 from supred.estimators._embedding_classifier import ClassifierChoice, Decider, classifier_has
-from supred.estimators._partial_labels import encode_partial_labels, tie_weights
+from supred.estimators._embedding_parts import as_columns, check_parameters
+from supred.estimators._partial_labels import encode_partial_labels, split_labels, tie_weights
 from supred.graph import (
     auto_epsilon,
     either_way,
@@ -34,7 +36,6 @@ from supred.solvers.class_constrained_embedding import (
 )
 from supred.solvers.graph_parts import describe_parts
 from supred.solvers.harmonic_extension import extend_one_by_one, extend_together
-from supred.solvers.leading_eigenvectors import METHODS
 from supred.solvers.tie_search import choose_beta
 
 
@@ -108,9 +109,12 @@ class ClassConstrainedEmbedding(LatentClassifier):
         The method used; "parts" if the parts of the graph gave all coordinates.
     n_iter_ : int
         Products with the matrix or its shifted inverse.
-    history_ : list of dict
-        Error (on labelled rows left out) and time for each beta that was tried, then residual
-        of the eigenvectors and time for the embedding itself.
+    history_ : dict of ndarrays
+        beta and seconds, one entry for each beta that was tried and a last one for the embedding
+        itself; with them the error (on labelled rows left out, if any beta was tried) and the
+        residual of the eigenvectors, NaN where there is none.
+    stopping_reason_ : str
+        Why the eigensolver stopped.
 
     Warns
     -----
@@ -118,6 +122,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         If the graph falls into several parts. It names rows that are cut off. Parts with
         labelled rows are told apart by the first coordinates, in the order of their first
         classes; rows without a path to a labelled row are placed as `stranded_rows_` says.
+        If all distances of a precomputed graph are equal.
 
     References
     ----------
@@ -184,7 +189,8 @@ class ClassConstrainedEmbedding(LatentClassifier):
         -------
         self : ClassConstrainedEmbedding
         """
-        self._check_parameters()
+        check_parameters(self)
+        self._choice.check()
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, "
@@ -204,8 +210,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         self._index, graph = index_rows(X, self.n_neighbors, given=given, n_jobs=self.n_jobs)
         self.epsilon_ = auto_epsilon(graph) if self.epsilon == "auto" else float(self.epsilon)
         W = either_way(heat_weights(graph, self.epsilon_))
-        self.history_: list[dict[str, Any]] = []
-        self.beta_ = self._choose_beta(W, codes, weights, n_components)
+        self.beta_, history = self._choose_beta(W, codes, weights, n_components)
 
         start = time.perf_counter()
         result = embed_with_classes(
@@ -217,14 +222,10 @@ class ClassConstrainedEmbedding(LatentClassifier):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        self.history_.append(
-            {
-                "beta": self.beta_,
-                "residual": result.residual,
-                "stopping": result.stopping,
-                "time": time.perf_counter() - start,
-            }
-        )
+        spent = time.perf_counter() - start
+        last = {"beta": self.beta_, "seconds": spent, "residual": result.residual}
+        self.history_ = as_columns([*history, last])
+        self.stopping_reason_ = result.stopping
         self._keep(result, names)
         labelled = codes >= 0
         self.classifier_ = self._choice.train(
@@ -290,6 +291,24 @@ class ClassConstrainedEmbedding(LatentClassifier):
         Z = self._latent(X)
         return self.classifier_.predict(Z.astype(float, copy=False))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the rows of `X` that are labelled.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            Rows with -1, None or NaN are left out.
+        sample_weight : array-like of shape (n_rows,), optional
+        """
+        labels, labelled = split_labels(y)
+        if sample_weight is not None:
+            check_consistent_length(labelled, sample_weight)
+            sample_weight = np.asarray(sample_weight)[labelled]
+        predicted = self.predict(X)
+        check_consistent_length(predicted, labelled)
+        return float(accuracy_score(labels, predicted[labelled], sample_weight=sample_weight))
+
     @available_if(classifier_has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the classifier's scores, where it has any ("linear" has).
@@ -323,29 +342,12 @@ class ClassConstrainedEmbedding(LatentClassifier):
     def _choice(self) -> ClassifierChoice:
         return ClassifierChoice(self.classifier, self.alpha)
 
-    def _check_parameters(self) -> None:
-        if self.n_components is not None:
-            check_integer("n_components", self.n_components, low=1)
-        check_integer("n_neighbors", self.n_neighbors, low=1)
-        for name in ("epsilon", "beta"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                check_choice(name, value, ("auto",))
-            else:
-                check_real(name, value, low=0.0, low_inclusive=False, high=np.finfo(float).max)
-        check_choice("affinity", self.affinity, ("nearest_neighbors", "precomputed"))
-        check_choice("eigen_solver", self.eigen_solver, ("auto", *METHODS))
-        check_real("alpha", self.alpha, low=0.0)
-        self._choice.check()
-        check_real("tol", self.tol, low=0.0)
-        if self.max_iter is not None:
-            check_integer("max_iter", self.max_iter, low=1)
-
     def _choose_beta(
         self, W: sparse.csr_array, codes: np.ndarray, weights: np.ndarray, n_components: int
-    ) -> float:
+    ) -> tuple[float, list[dict[str, float]]]:
+        """Return beta and the record of its search."""
         if self.beta != "auto":
-            return float(self.beta)
+            return float(self.beta), []
         search = choose_beta(
             W,
             codes,
@@ -356,8 +358,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
             method=self.eigen_solver,
             n_jobs=self.n_jobs,
         )
-        self.history_ += search.history
-        return search.beta
+        return search.beta, search.history
 
     def _keep(self, result: ClassEmbedding, names: Any) -> None:
         """Keep the embedding, place stranded rows, and say which rows are cut off."""

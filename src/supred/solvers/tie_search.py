@@ -7,7 +7,6 @@ decides on them. All trials share the neighbour graph; only ties differ.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -44,7 +43,7 @@ class BetaSearch:
     errors : ndarray of shape (n_betas,)
         Part of the hidden rows that was misclassified; NaN if no row could be hidden.
     history : list of dict
-        One entry for each beta: beta, error, time in seconds.
+        One entry for each beta: beta, seconds, error.
     stopping : str
         "all tried" or "no class has two labelled rows".
     """
@@ -52,7 +51,7 @@ class BetaSearch:
     beta: float
     betas: np.ndarray
     errors: np.ndarray
-    history: list[dict[str, Any]]
+    history: list[dict[str, float]]
     stopping: str
 
 
@@ -109,7 +108,7 @@ def choose_beta(
     errors = wrong / np.count_nonzero(folds >= 0)
     best = np.flatnonzero(wrong == wrong.min())
     history = [
-        {"beta": float(beta), "error": float(error), "time": float(spent)}
+        {"beta": float(beta), "seconds": float(spent), "error": float(error)}
         for beta, error, spent in zip(betas, errors, seconds, strict=True)
     ]
     chosen = float(betas[best[len(best) // 2]])
