@@ -12,6 +12,8 @@ from supred.estimators._partial_labels import encode_partial_labels
         ([3, None, 7, -1], [3, 7], [0, -1, 1, -1]),
         (np.array(["b", "a", None, np.nan], dtype=object), ["a", "b"], [1, 0, -1, -1]),
         (["b", "a", np.nan, None, -1], ["a", "b"], [1, 0, -1, -1, -1]),
+        (["b", "a", np.nan], ["a", "b"], [1, 0, -1]),
+        (["b", "a", -1], ["a", "b"], [1, 0, -1]),
         (["b", "-1", "b"], ["-1", "b"], [1, 0, 1]),
         (("b", None, "a"), ["a", "b"], [1, -1, 0]),
         (np.array(["b", "-1", "b"]), ["-1", "b"], [1, 0, 1]),
