@@ -18,11 +18,12 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $(READY)
 
-demo: $(READY) ## LowDimSVC beside SVC, LDA and NCA on the digits: one table, one picture
-	MPLBACKEND=Agg $(BIN)/python examples/demo.py --out out
+demo: $(READY) ## Every method on the digits: one table, one report
+	@mkdir -p out
+	$(BIN)/supred compare --dataset digits --budget 120s --out out/report.html --force
 
 test: $(READY) ## The whole test suite
-	$(PYTEST) -n 2
+	$(PYTEST) -n 2 --dist worksteal
 
 $(OLDEST)/.ready: pyproject.toml requirements/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
@@ -32,7 +33,7 @@ $(OLDEST)/.ready: pyproject.toml requirements/oldest.txt
 	@touch $@
 
 test-oldest: $(OLDEST)/.ready ## The test suite on the oldest supported dependencies
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg $(OLDEST)/bin/python -m pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal
 
 lint: $(READY) ## Format and lint
 	$(BIN)/ruff format --check .
