@@ -226,6 +226,8 @@ def test_ctrl_c_while_fitting_writes_nothing(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a suite that runs in the background ignores SIGINT, and its children would too
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as fit:
         time.sleep(2.5)
         fit.send_signal(signal.SIGINT)

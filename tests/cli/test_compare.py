@@ -198,6 +198,8 @@ def test_ctrl_c_in_a_real_terminal_session_keeps_what_is_finished(table):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a suite that runs in the background ignores SIGINT, and its children would too
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         for line in process.stderr:
             if line.startswith("SVC"):  # LDA, the first, is done

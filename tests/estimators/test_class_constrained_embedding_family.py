@@ -24,6 +24,7 @@ class TestFamily(EstimatorFamily):
             "have to be kept"
         ),
         "test_a_missing_label": "a row without a label is an unlabelled row, and welcome",
+        "test_a_missing_label_in_a_list": "the same: it is unlabelled",
     }
     expected_failures = {
         "check_sample_weight_equivalence_on_dense_data": (
