@@ -119,3 +119,18 @@ def test_the_joint_training_lowers_the_nested_objective():
     refitted = HingeLoss(y, 5, weights)
     refitted.train(F)
     assert min(record.history["nested_objective"]) < 0.98 * start
+
+
+def test_g_step_at_the_codes_sees_one_row_a_class():
+    """At the start all rows of a class are equal: merged, they make the same SVMs."""
+    rng = np.random.RandomState(0)
+    y = np.repeat(np.arange(3), [40, 30, 10])
+    weights = rng.uniform(0.5, 2.0, size=len(y))
+    Z = np.array([[0.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])[y]
+    merged = HingeLoss(y, 3, weights, C=0.1, tol=1e-9)
+    assert [len(part) for part in merged._merge_equal_rows(Z)] == [3, 3, 3]
+    merged.train(Z)
+    apart = HingeLoss(y, 3, weights, C=0.1, tol=1e-9)
+    apart.train(Z + 1e-12 * rng.normal(size=Z.shape))
+    np.testing.assert_allclose(merged.parameters[0], apart.parameters[0], atol=1e-4)
+    np.testing.assert_allclose(merged.objective(Z), apart.objective(Z), rtol=1e-8)

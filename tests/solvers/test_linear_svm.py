@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from supred.solvers import linear_svm
+from supred.solvers import linear_svm, svm_working_set
 from supred.solvers.linear_svm import solve_linear_svm, solve_linear_svms
 from supred.solvers.svm_interior_point import interior_point
 
@@ -61,6 +61,7 @@ def test_working_sets_solve_the_whole_problem(kind, C, warm, monkeypatch):
     u = np.full(len(y), C)
     reference = solve_linear_svm(Z, y, u, tol=1e-8)
     monkeypatch.setattr(linear_svm, "SMALL", 200)
+    monkeypatch.setattr(svm_working_set, "WORKING", 60)
     start = (reference.coef * 1.1, reference.intercept + 0.1) if warm else None
     svm = solve_linear_svm(Z, y, u, tol=1e-6, start=start)
     assert svm.gap <= 1e-6 * svm.objective
@@ -70,6 +71,7 @@ def test_working_sets_solve_the_whole_problem(kind, C, warm, monkeypatch):
 def test_rows_that_lie_on_their_margin(monkeypatch):
     """After a Z step most rows are exactly on the margin of the last solution."""
     monkeypatch.setattr(linear_svm, "SMALL", 100)
+    monkeypatch.setattr(svm_working_set, "WORKING", 50)
     rng = np.random.RandomState(0)
     y = np.where(np.arange(2000) % 2, 1.0, -1.0)
     Z = np.column_stack([y, rng.normal(size=(2000, 2))])
@@ -125,6 +127,7 @@ def test_several_svms_are_single_ones_whatever_n_jobs(together, monkeypatch):
     alone = [solve_linear_svm(Z, signs[:, k], u) for k in range(3)]
     if not together:
         monkeypatch.setattr(linear_svm, "SMALL", 100)
+        monkeypatch.setattr(svm_working_set, "WORKING", 50)
     one = solve_linear_svms(Z, signs, u, n_jobs=1)
     two = solve_linear_svms(Z, signs, u, n_jobs=2)
     for k in range(3):
@@ -143,7 +146,7 @@ def test_rows_outside_act_by_their_sums():
     slack = 1 - y * (Z @ whole.coef + whole.intercept)
     outside = slack > 0.3  # surely at their bound
     w, b, _, _ = interior_point(
-        Z[~outside],
+        Z[~outside].T[None],
         y[None, ~outside],
         u[None, ~outside],
         (Z[outside].T @ (u * y)[outside])[None],
@@ -179,3 +182,29 @@ def test_shifted_and_scaled_rows(n_rows):
         np.testing.assert_allclose(moved.objective * s**2, svm.objective, rtol=1e-5)
         assert moved.gap <= 1.01e-4 * moved.objective
         np.testing.assert_allclose(moved.coef * s, svm.coef, atol=1e-3)
+
+
+def test_svms_of_different_sizes_go_together(monkeypatch):
+    """Working sets are padded to one size; the padding must not be felt."""
+    Z, _ = problem("noisy", n_rows=900)
+    rng = np.random.RandomState(3)
+    signs = rng.choice([-1, 1], size=(900, 4))
+    signs[rng.uniform(size=(900, 4)) < [0.0, 0.1, 0.3, 0.4]] = 0
+    u = rng.uniform(0.5, 2.0, size=900)
+    together = solve_linear_svms(Z, signs, u, tol=1e-8)
+    monkeypatch.setattr(linear_svm, "TOGETHER", 1)
+    alone = solve_linear_svms(Z, signs, u, tol=1e-8)
+    for one, other in zip(together, alone, strict=True):
+        np.testing.assert_allclose(one.objective, other.objective, rtol=1e-8)
+        np.testing.assert_allclose(one.coef, other.coef, atol=1e-6)
+        assert one.gap <= 1e-8 * one.objective
+        assert (one.dual <= u).all()
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_many_overlapping_rows_take_few_iterations(C):
+    """Most rows are held; a cold start must not end in a problem with all of them."""
+    Z, y = problem("noisy", n_rows=20_000)
+    svm = solve_linear_svm(Z, y, np.full(len(y), C))
+    assert svm.gap <= 1e-4 * svm.objective
+    assert svm.n_iter < 150

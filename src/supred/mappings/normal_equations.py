@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 # One eigendecomposition costs as much as about this many Cholesky factors.
-CHOLESKY_LIMIT = 14
+CHOLESKY_LIMIT = 40
 # A smaller ratio of pivots is rounding: the matrix is singular.
 LEAST_PIVOT = 10 * np.finfo(float).eps
 

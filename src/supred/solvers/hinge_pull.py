@@ -12,6 +12,7 @@ together; the few rows on which it creeps go to an interior point method.
 
 import numpy as np
 
+from supred._threads import map_in_threads
 from supred.solvers.hinge_pull_interior import NOTHING, pull_hard_rows
 
 # Rows are treated in chunks that stay in the cache.
@@ -64,6 +65,7 @@ def pull_many_classes(
     *,
     start: np.ndarray | None = None,
     tol: float = DEFAULT_TOL,
+    n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve the Z step of several SVMs by coordinate ascent, all rows together.
 
@@ -80,6 +82,8 @@ def pull_many_classes(
         The t of an earlier, similar problem.
     tol : float
         A row is finished when its duality gap is at most `tol` times its objective.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it.
 
     Returns
     -------
@@ -92,16 +96,26 @@ def pull_many_classes(
         span, triangle = np.linalg.qr(coef.T)  # (L, n_svms), (n_svms, n_svms)
         G = F @ span
         moved, t = pull_many_classes(
-            G, signs, np.ascontiguousarray(triangle.T), intercept, c, start=start, tol=tol
+            G,
+            signs,
+            np.ascontiguousarray(triangle.T),
+            intercept,
+            c,
+            start=start,
+            tol=tol,
+            n_jobs=n_jobs,
         )
         return F + (moved - G) @ span.T, t
     Z = np.empty((n_rows, F.shape[1]))
     t = np.empty((n_svms, n_rows))
-    for begin in range(0, n_rows, CHUNK):
-        part = slice(begin, begin + CHUNK)
+
+    def pull(part: slice) -> None:
         y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
         first = np.zeros_like(y) if start is None else np.clip(start[:, part], 0.0, c)
         Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol)
+
+    parts = (slice(begin, begin + CHUNK) for begin in range(0, n_rows, CHUNK))
+    map_in_threads(pull, ((part,) for part in parts), n_jobs)
     return Z, t
 
 

@@ -7,24 +7,26 @@ Each SVM solves
 
 with ``u_n = C`` times the weight of the row; the bias is not regularised. An interior point
 method on a working set of rows near the margin solves it: the Newton systems are of size L + 1,
-so the cost is O(N L^2) an iteration whatever C is, and the duality gap over all rows certifies
-the result. LIBLINEAR, in comparison, slows down with large C where classes overlap.
+so the cost does not depend on C, and the duality gap over all rows certifies the result. The
+working sets of several SVMs go through the same array operations. LIBLINEAR, in comparison,
+slows down with large C where classes overlap.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from joblib import Parallel, delayed
 
+from supred._threads import map_in_threads
 from supred.solvers.svm_interior_point import interior_point
+from supred.solvers.svm_working_set import FEWEST, Problem, WorkingSet
 
 DEFAULT_TOL = 1e-4
 # Problems up to this many rows are solved in one piece.
 SMALL = 1500
-# A thinned-out problem keeps at least this many rows of each sign.
-FEWEST = 50
-# A row this close to its margin is on it.
-ON_MARGIN = 1e-9
+# SVMs that go through the same array operations; fixed, so that n_jobs changes no result.
+TOGETHER = 5
+# A row that pads a working set is a copy of another with this part of its bound.
+PADDING = 1e-30
 
 
 @dataclass(frozen=True)
@@ -52,26 +54,6 @@ class LinearSVM:
     objective: float
     gap: float
     n_iter: int
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """Rows Z, signs y and upper bounds u of one SVM; all rows take part."""
-
-    Z: np.ndarray  # (n, L)
-    y: np.ndarray  # (n,), -1.0 or 1.0
-    u: np.ndarray  # (n,), positive
-
-    def slack(self, w: np.ndarray, b: float) -> np.ndarray:
-        """Return e_n = 1 - y_n (w . z_n + b)."""
-        return 1.0 - self.y * (self.Z @ w + b)
-
-    def primal(self, w: np.ndarray, slack: np.ndarray) -> float:
-        return float(0.5 * (w @ w) + self.u @ np.maximum(slack, 0.0))
-
-    def dual(self, a: np.ndarray) -> float:
-        v = self.Z.T @ (a * self.y)
-        return float(a.sum() - 0.5 * (v @ v))
 
 
 @dataclass(frozen=True)
@@ -154,21 +136,8 @@ def solve_linear_svm(
     >>> svm.coef.round(4), round(abs(svm.intercept), 4)
     (array([1.]), 0.0)
     """
-    rows = np.flatnonzero((y != 0) & (u > 0))
-    everything = len(rows) == len(y)
-    Z, y_used, u_used = (Z, y, u) if everything else (Z[rows], y[rows], u[rows])
-    if not len(rows) or (y_used == y_used[0]).all():
-        # One class only: a constant decision has no loss.
-        sign = float(y_used[0]) if len(rows) else 0.0
-        return LinearSVM(np.zeros(Z.shape[1]), sign, np.zeros(len(y)), 0.0, 0.0, 0)
-    frame, Z, u_used = _Frame.of(Z, u_used)
-    problem = _Problem(Z, np.asarray(y_used, dtype=float), u_used)
-    svm = frame.back(_or_constant(problem, _solve(problem, tol, frame.into(start))))
-    if everything:
-        return svm
-    dual = np.zeros(len(y))
-    dual[rows] = svm.dual
-    return replace(svm, dual=dual)
+    starts = None if start is None else [start]
+    return solve_linear_svms(Z, np.asarray(y)[:, None], u, tol=tol, starts=starts)[0]
 
 
 def solve_linear_svms(
@@ -180,7 +149,7 @@ def solve_linear_svms(
     starts: list[tuple[np.ndarray, float]] | None = None,
     n_jobs: int | None = None,
 ) -> list[LinearSVM]:
-    """Solve one linear SVM per column of `signs`, in parallel threads.
+    """Solve one linear SVM per column of `signs`, a few together, in parallel threads.
 
     Parameters
     ----------
@@ -194,113 +163,151 @@ def solve_linear_svms(
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     """
-    if len(Z) <= SMALL and (u > 0).all() and _all_have_two_sides(signs):
-        return _solve_together(Z, signs, u, tol)
-    guesses = starts if starts is not None else [None] * signs.shape[1]
-    return list(
-        Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(solve_linear_svm)(Z, signs[:, k], u, tol=tol, start=guesses[k])
-            for k in range(signs.shape[1])
-        )
+    n_svms = signs.shape[1]
+    guesses = starts if starts is not None else [None] * n_svms
+    whole = bool((u > 0).all() and (signs != 0).all())
+    shared = _Frame.of(Z, u) if whole and len(u) else None
+    tasks = (
+        (Z, signs[:, k : k + TOGETHER], u, shared, tol, guesses[k : k + TOGETHER])
+        for k in range(0, n_svms, TOGETHER)
     )
+    batches = map_in_threads(_solve_columns, tasks, n_jobs)
+    return [svm for batch in batches for svm in batch]
 
 
-def _all_have_two_sides(signs: np.ndarray) -> bool:
-    """Tell whether every SVM sees every row and has rows of both signs."""
-    return bool(
-        ((signs != 0).all()) and (signs.min(axis=0) < 0).all() and (signs.max(axis=0) > 0).all()
-    )
+_Framed = tuple[_Frame, np.ndarray, np.ndarray]  # a frame, and rows and bounds in it
+_Start = tuple[np.ndarray, float] | None
 
 
-def _solve_together(Z: np.ndarray, signs: np.ndarray, u: np.ndarray, tol: float) -> list[LinearSVM]:
-    """Solve SVMs on the same few rows in the same array operations."""
-    frame, Z, u = _Frame.of(Z, u)
-    y = np.ascontiguousarray(signs.T, dtype=float)
-    n_svms = len(y)
+def _solve_columns(
+    Z: np.ndarray,
+    signs: np.ndarray,
+    u: np.ndarray,
+    shared: _Framed | None,
+    tol: float,
+    starts: list[_Start],
+) -> list[LinearSVM]:
+    """Solve the SVMs of a few columns of `signs` together, each in the frame of its rows."""
+    svms: list[LinearSVM | None] = [None] * signs.shape[1]
+    problems, frames, members, places, guesses = [], [], [], [], []
+    for k, start in enumerate(starts):
+        y = signs[:, k]
+        rows = slice(None) if shared else np.flatnonzero((y != 0) & (u > 0))
+        y_used = np.asarray(y[rows], dtype=float)
+        if not len(y_used) or (y_used == y_used[0]).all():
+            # One class only: a constant decision has no loss.
+            sign = float(y_used[0]) if len(y_used) else 0.0
+            svms[k] = LinearSVM(np.zeros(Z.shape[1]), sign, np.zeros(len(y)), 0.0, 0.0, 0)
+            continue
+        frame, Z_used, u_used = shared or _Frame.of(Z[rows], u[rows])
+        problems.append(Problem(Z_used, y_used, u_used))
+        frames.append(frame)
+        members.append(rows)
+        places.append(k)
+        guesses.append(frame.into(start))
+    for i, svm in enumerate(_solve_batch(problems, tol, guesses)):
+        solved = frames[i].back(_or_constant(problems[i], svm))
+        dual = np.zeros(len(u))
+        dual[members[i]] = solved.dual
+        svms[places[i]] = replace(solved, dual=dual)
+    return [svm for svm in svms if svm is not None]
+
+
+def _solve_batch(problems: list[Problem], tol: float, starts: list[_Start]) -> list[LinearSVM]:
+    """Solve small problems in one piece, others by working sets that grow."""
+    sets: list[WorkingSet] = []
+    n_iter = [0] * len(problems)
+    large = [len(problem.y) > max(SMALL, 4 * FEWEST) for problem in problems]
+    cold = [i for i, start in enumerate(starts) if large[i] and start is None]
+    coarse: dict[int, LinearSVM] = {}
+    if cold:
+        thin = [_thin_out(problems[i]) for i in cold]
+        guesses = _solve_batch(thin, max(tol, 1e-3), [None] * len(thin))
+        coarse = dict(zip(cold, guesses, strict=True))
+    for i, (problem, start) in enumerate(zip(problems, starts, strict=True)):
+        if not large[i]:
+            sets.append(WorkingSet.whole(problem))
+        elif start is not None:
+            sets.append(WorkingSet.near(problem, *start))
+        else:
+            # A guess that comes from an eighth of the rows is not near enough for a small set.
+            guess = coarse[i]
+            sets.append(WorkingSet.near(problem, guess.coef, guess.intercept, share=0.1))
+            n_iter[i] = guess.n_iter
+    svms: dict[int, LinearSVM] = {}
+    unsolved = list(range(len(problems)))
+    while unsolved:
+        still = []
+        solved = _solve_on([sets[i] for i in unsolved], tol)
+        for i, (svm, slack) in zip(unsolved, solved, strict=True):
+            n_iter[i] += svm.n_iter
+            svms[i] = replace(svm, n_iter=n_iter[i])
+            allowance = tol * svm.objective
+            if svm.gap > allowance and sets[i].grow(svm.coef, svm.intercept, slack, allowance):
+                still.append(i)
+        unsolved = still
+    return [svms[i] for i in range(len(problems))]
+
+
+_Solved = tuple[LinearSVM, np.ndarray]  # an SVM and the slack of all rows
+
+
+def _solve_on(sets: list[WorkingSet], tol: float) -> list[_Solved]:
+    """Solve over the free rows, the others held; certify over all rows.
+
+    Sets of about the same size, none more than twice another, are solved together.
+    """
+    svms: dict[int, _Solved] = {}
+    groups: dict[tuple[bool, int], list[int]] = {}
+    for i, each in enumerate(sets):
+        groups.setdefault((each.guess is None, int(each.free.sum()).bit_length()), []).append(i)
+    for group in groups.values():
+        for i, svm in zip(group, _solve_alike([sets[i] for i in group], tol), strict=True):
+            svms[i] = svm
+    return [svms[i] for i in range(len(sets))]
+
+
+def _solve_alike(sets: list[WorkingSet], tol: float) -> list[_Solved]:
+    """Solve over working sets that are padded to one size, with the same array operations."""
+    members = [np.flatnonzero(each.free) for each in sets]
+    size = max(len(rows) for rows in members)
+    Z = np.empty((len(sets), sets[0].problem.Z.shape[1], size))
+    y, u = np.empty((2, len(sets), size))
+    for k, (each, rows) in enumerate(zip(sets, members, strict=True)):
+        # Rows of next to no weight fill up: copies, so that they go the way of another row.
+        rows = np.pad(rows, (0, size - len(rows)), mode="edge")
+        problem = each.problem
+        Z[k], y[k], u[k] = problem.Z[rows].T, problem.y[rows], problem.u[rows]
+        u[k, len(members[k]) :] *= PADDING
+    guesses = [each.guess for each in sets if each.guess is not None]
     w, b, a, n_iter = interior_point(
-        Z, y, np.tile(u, (n_svms, 1)), np.zeros((n_svms, Z.shape[1])), np.zeros(n_svms), tol
+        Z,
+        y,
+        u,
+        np.stack([each.problem.Z.T @ (each.held * each.problem.y) for each in sets]),
+        np.array([each.held @ each.problem.y for each in sets]),
+        # Leave room for what the rows off the working set add to the gap.
+        0.5 * tol if guesses else tol,
+        offset=np.array([each.held.sum() for each in sets]),
+        guess=np.stack(guesses) if guesses else None,
     )
     svms = []
-    for k in range(n_svms):
-        problem = _Problem(Z, y[k], u)
-        svm = _certified(problem, w[k], float(b[k]), a[k], int(n_iter[k]))
-        svms.append(frame.back(_or_constant(problem, svm)))
+    for k, (each, rows) in enumerate(zip(sets, members, strict=True)):
+        dual = each.held.copy()
+        dual[rows] = a[k, : len(rows)]
+        svms.append(_certified(each.problem, w[k], float(b[k]), dual, int(n_iter[k])))
     return svms
 
 
-def _solve(problem: _Problem, tol: float, start: tuple[np.ndarray, float] | None) -> LinearSVM:
-    n_rows = len(problem.y)
-    if n_rows <= max(SMALL, 4 * FEWEST):
-        return _solve_on(problem, np.ones(n_rows, dtype=bool), np.zeros(n_rows), tol)
-    n_iter = 0
-    if start is None:
-        coarse = _solve(_thin_out(problem), max(tol, 1e-3), None)
-        start, n_iter = (coarse.coef, coarse.intercept), coarse.n_iter
-    slack = problem.slack(*start)
-    free = _near_margin(slack, SMALL)
-    while True:
-        # Rows off the working set are taken to be where the last solution says: a = u if it
-        # violates its margin, a = 0 if not.
-        fixed = np.where(~free & (slack > ON_MARGIN), problem.u, 0.0)
-        while not _can_balance(problem, free, fixed):
-            free |= _near_margin(slack, 2 * int(free.sum()))
-            fixed[free] = 0.0
-        svm = _solve_on(problem, free, fixed, tol)
-        n_iter += svm.n_iter
-        slack = problem.slack(svm.coef, svm.intercept)
-        wrong = _costliest_errors(problem, free, fixed, slack, tol * svm.objective)
-        if svm.gap <= tol * svm.objective or not wrong.size:
-            return replace(svm, n_iter=n_iter)
-        free[wrong] = True
-
-
-def _costliest_errors(
-    problem: _Problem, free: np.ndarray, fixed: np.ndarray, slack: np.ndarray, allowance: float
-) -> np.ndarray:
-    """Return the rows off the working set whose fixed a adds most to the duality gap.
-
-    A row held at a = 0 adds ``u max(0, e)``, one held at a = u adds ``u max(0, -e)``. Rows that
-    together add less than a tenth of `allowance` are left alone.
-    """
-    cost = problem.u * np.maximum(np.where(fixed > 0, -slack, slack), 0.0)
-    cost[free] = 0.0
-    rows = np.flatnonzero(cost > 0.1 * allowance / len(cost))
-    count = max(SMALL, int(free.sum()) // 2)
-    if len(rows) <= count:
-        return rows
-    return rows[np.argpartition(-cost[rows], count)[:count]]
-
-
-def _solve_on(problem: _Problem, free: np.ndarray, fixed: np.ndarray, tol: float) -> LinearSVM:
-    """Solve over the `free` rows, the others held at `fixed`; certify over all rows."""
-    pull = problem.Z.T @ (fixed * problem.y)
-    charge = float(fixed @ problem.y)
-    everything = bool(free.all())
-    w, b, a, n_iter = interior_point(
-        problem.Z if everything else problem.Z[free],
-        (problem.y if everything else problem.y[free])[None],
-        (problem.u if everything else problem.u[free])[None],
-        pull[None],
-        np.array([charge]),
-        # Leave room for what the rows off the working set add to the gap.
-        tol if everything else 0.5 * tol,
-        offset=np.array([fixed.sum()]),
-    )
-    dual = fixed.copy()
-    dual[free] = a[0]
-    return _certified(problem, w[0], float(b[0]), dual, int(n_iter[0]))
-
-
-def _certified(
-    problem: _Problem, w: np.ndarray, b: float, dual: np.ndarray, n_iter: int
-) -> LinearSVM:
-    """Return the SVM with its objective and duality gap over all rows."""
+def _certified(problem: Problem, w: np.ndarray, b: float, dual: np.ndarray, n_iter: int) -> _Solved:
+    """Return the SVM with its objective and duality gap over all rows, and their slack."""
     _balance(dual, problem.y)
-    objective = problem.primal(w, problem.slack(w, b))
-    return LinearSVM(w, b, dual, objective, objective - problem.dual(dual), n_iter)
+    slack = problem.slack(w, b)
+    objective = problem.primal(w, slack)
+    return LinearSVM(w, b, dual, objective, objective - problem.dual(dual), n_iter), slack
 
 
-def _thin_out(problem: _Problem) -> _Problem:
+def _thin_out(problem: Problem) -> Problem:
     """Take about an eighth of the rows of each sign, with eight times their bounds."""
     chosen = np.zeros(len(problem.y), dtype=bool)
     u = problem.u.copy()
@@ -309,34 +316,10 @@ def _thin_out(problem: _Problem) -> _Problem:
         kept = rows[:: max(1, min(8, len(rows) // FEWEST))]
         u[kept] *= problem.u[rows].sum() / problem.u[kept].sum()
         chosen[kept] = True
-    return _Problem(problem.Z[chosen], problem.y[chosen], u[chosen])
+    return Problem(problem.Z[chosen], problem.y[chosen], u[chosen])
 
 
-def _near_margin(slack: np.ndarray, count: int) -> np.ndarray:
-    """Tell which `count` rows have the smallest distance to their margin."""
-    chosen = np.zeros(len(slack), dtype=bool)
-    if count >= len(slack):
-        return ~chosen
-    distance = np.abs(slack)
-    limit = np.partition(distance, count)[count]
-    chosen[distance < limit - ON_MARGIN] = True
-    # After a Z step thousands of rows can lie exactly on their margin: take some of them evenly.
-    ties = np.flatnonzero(np.abs(distance - limit) <= ON_MARGIN)
-    wanted = count - int(chosen.sum())
-    chosen[ties[np.linspace(0, len(ties) - 1, wanted).astype(int)]] = True
-    return chosen
-
-
-def _can_balance(problem: _Problem, free: np.ndarray, fixed: np.ndarray) -> bool:
-    """Tell whether the free rows can bring sum a_n y_n to zero, with room to spare."""
-    charge = float(fixed @ problem.y)
-    room = {s: float(problem.u[free & (problem.y == s)].sum()) for s in (-1.0, 1.0)}
-    if min(room.values()) <= 0:
-        return False
-    return abs(charge) <= 0.8 * room[-1.0 if charge > 0 else 1.0]
-
-
-def _or_constant(problem: _Problem, svm: LinearSVM) -> LinearSVM:
+def _or_constant(problem: Problem, svm: LinearSVM) -> LinearSVM:
     """Return the SVM, or a constant decision if a failed solution is worse than that."""
     for sign in (-1.0, 1.0):
         cost = 2.0 * float(problem.u @ (problem.y != sign))
@@ -350,9 +333,12 @@ def _or_constant(problem: _Problem, svm: LinearSVM) -> LinearSVM:
 
 def _balance(dual: np.ndarray, y: np.ndarray) -> None:
     """Shrink the heavier side of `dual` in place so that sum a_n y_n = 0 holds exactly."""
+    rows = np.flatnonzero(dual)
+    positive = y[rows] > 0
+    sides = {True: rows[positive], False: rows[~positive]}
     for _ in range(2):  # the second round removes the rounding of the first
-        positive, negative = float(dual[y > 0].sum()), float(dual[y < 0].sum())
-        heavier, lighter = max(positive, negative), min(positive, negative)
-        if heavier == lighter:
+        sums = {side: float(dual[members].sum()) for side, members in sides.items()}
+        if sums[True] == sums[False]:
             return
-        dual[(y > 0) if positive > negative else (y < 0)] *= lighter / heavier
+        heavier = sums[True] > sums[False]
+        dual[sides[heavier]] *= sums[not heavier] / sums[heavier]

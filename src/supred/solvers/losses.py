@@ -67,6 +67,7 @@ class HingeLoss:
         tol: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
+        self.codes = codes
         self.signs = task_signs(codes, n_classes, multi_class)
         self.n_classes = n_classes
         self.weights = weights
@@ -85,10 +86,11 @@ class HingeLoss:
         """
         coef, intercept = self.parameters
         known = len(intercept) > 0
+        Z_used, signs, weights = self._merge_equal_rows(Z)
         svms = solve_linear_svms(
-            Z,
-            self.signs,
-            self.C * self.weights,
+            Z_used,
+            signs,
+            self.C * weights,
             tol=self.tol,
             starts=[(coef[k], float(intercept[k])) for k in range(len(coef))] if known else None,
             n_jobs=self.n_jobs,
@@ -112,7 +114,9 @@ class HingeLoss:
         if self.signs.shape[1] == 1:
             return pull_two_classes(F, self.signs[:, 0], coef[0], float(intercept[0]), c)
         start = None if self._pulls is None else np.minimum(self._pulls, c)
-        pulled, self._pulls = pull_many_classes(F, self.signs, coef, intercept, c, start=start)
+        pulled, self._pulls = pull_many_classes(
+            F, self.signs, coef, intercept, c, start=start, n_jobs=self.n_jobs
+        )
         worse = self._row_costs(pulled, F, c) > self._row_costs(Z, F, c)
         pulled[worse] = Z[worse]
         return pulled
@@ -125,6 +129,17 @@ class HingeLoss:
         """Return the scores of the classes for the coordinates Z of any rows."""
         coef, intercept = self.parameters
         return decision_scores(Z @ coef.T + intercept, self.n_classes, self.multi_class)
+
+    def _merge_equal_rows(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return rows, signs and weights, one row a class if the rows of each are equal.
+
+        So they are at the start, when each row is at the code of its class.
+        """
+        present, first = np.unique(self.codes, return_index=True)
+        if not np.array_equal(Z, Z[first][np.searchsorted(present, self.codes)]):
+            return Z, self.signs, self.weights
+        totals = np.bincount(self.codes, weights=self.weights)[present]
+        return Z[first], self.signs[first], totals
 
     def _hinge(self, Z: np.ndarray, parameters: Parameters) -> np.ndarray:
         """Return xi_nk, shape (n_rows, n_svms)."""

@@ -1,4 +1,4 @@
-"""A primal-dual interior point method for linear SVMs of few dimensions on the same rows.
+"""A primal-dual interior point method for linear SVMs of few dimensions, many at a time.
 
 The optimality conditions of each SVM, with slacks r >= 0 of the margins and xi >= 0 of the hinge,
 
@@ -14,7 +14,8 @@ Eliminating all that belongs to a row leaves a linear system in (w, b):
     (diag(1, .., 1, 0) + sum_n theta_n (z_n, 1)(z_n, 1)^T) d(w, b) = right-hand side,
     1 / theta_n = xi_n / (u_n - a_n) + r_n / a_n.
 
-Several SVMs go through the same array operations, each with its own step lengths.
+Several SVMs, each with its own rows, go through the same array operations, each with its own step
+lengths. The last axis of every array runs over the rows of an SVM.
 """
 
 from dataclasses import dataclass, fields
@@ -28,6 +29,8 @@ TO_BOUNDARY = 0.995
 PATIENCE = 40
 # A start whose a comes this near to a bound, as a part of u, is centred.
 LOPSIDED = 0.02
+# A path that begins at a guess begins with at least this mu.
+LEAST_MU = 0.02
 # Nothing comes nearer to its bound than this, relatively.
 INSIDE = 1e-15
 
@@ -37,6 +40,7 @@ class _Paths:
     """The SVMs that are still on their way; every array has one entry or row per SVM."""
 
     which: np.ndarray  # place of the SVM in the result
+    rows: np.ndarray  # (k, L + 1, n): (z_n, 1)
     y: np.ndarray  # (k, n)
     u: np.ndarray  # (k, n)
     shift: np.ndarray  # (k, L + 1): pull and charge
@@ -49,6 +53,38 @@ class _Paths:
     lower: np.ndarray  # (k,): greatest dual objective so far
     least_gap: np.ndarray  # (k,)
     waited: np.ndarray  # (k,): iterations without a smaller gap
+
+    @classmethod
+    def at(
+        cls,
+        rows: np.ndarray,
+        y: np.ndarray,
+        u: np.ndarray,
+        shift: np.ndarray,
+        offset: np.ndarray,
+        a: np.ndarray,
+        r: np.ndarray,
+        xi: np.ndarray,
+        v: np.ndarray,
+    ) -> "_Paths":
+        """Return paths that begin at the given points."""
+        infinite = np.full(len(y), np.inf)
+        return cls(
+            which=np.arange(len(y)),
+            rows=rows,
+            y=y,
+            u=u,
+            shift=shift,
+            offset=offset,
+            a=a,
+            r=r,
+            xi=xi,
+            v=v,
+            upper=infinite.copy(),
+            lower=-infinite,
+            least_gap=infinite.copy(),
+            waited=np.zeros(len(y), dtype=int),
+        )
 
     def keep(self, chosen: np.ndarray) -> "_Paths":
         """Return the SVMs that are chosen by a mask."""
@@ -64,12 +100,14 @@ def interior_point(
     tol: float,
     *,
     offset: np.ndarray | None = None,
+    guess: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Follow the central path of each SVM until its relative duality gap is at most `tol`.
 
     Parameters
     ----------
-    Z : ndarray of shape (n_rows, n_dimensions)
+    Z : ndarray of shape (n_svms, n_dimensions, n_rows)
+        The rows of each SVM, as columns.
     y : ndarray of shape (n_svms, n_rows)
         -1.0 and 1.0, both present in each SVM.
     u : ndarray of shape (n_svms, n_rows)
@@ -83,6 +121,8 @@ def interior_point(
     offset : ndarray of shape (n_svms,), optional
         Sum of a_n over rows outside this problem: the constant that their hinge losses,
         linear there, add to the objective.
+    guess : ndarray of shape (n_svms, n_dimensions + 1), optional
+        w and b from which to start.
 
     Returns
     -------
@@ -93,15 +133,19 @@ def interior_point(
     n_iter : ndarray of shape (n_svms,)
     """
     n_svms, n_rows = y.shape
-    rows = np.column_stack([Z, np.ones(n_rows)])  # (z_n, 1)
+    rows = np.concatenate([Z, np.ones((n_svms, 1, n_rows))], axis=1)  # (z_n, 1)
     ridge = np.append(np.ones(Z.shape[1]), 0.0)
     shift = np.column_stack([pull, charge])
-    paths = _start(rows, ridge, y, u, shift, np.zeros(n_svms) if offset is None else offset)
+    offset = np.zeros(n_svms) if offset is None else offset
+    if guess is None:
+        paths = _start(rows, ridge, y, u, shift, offset)
+    else:
+        paths = _start_at(guess, rows, y, u, shift, offset)
     best_v, best_a = paths.v.copy(), paths.a.copy()
     n_iter = np.zeros(n_svms, dtype=int)
     for iteration in range(MAX_ITER + 1):
-        slack = 1.0 - paths.y * (paths.v @ rows.T)
-        _note_bounds(paths, rows, slack, best_v, best_a)
+        slack = 1.0 - paths.y * _scores(paths.rows, paths.v)
+        _note_bounds(paths, slack, best_v, best_a)
         n_iter[paths.which] = iteration
         open_paths = paths.upper - paths.lower > tol * np.abs(paths.upper)
         open_paths &= paths.waited < PATIENCE
@@ -109,7 +153,7 @@ def interior_point(
             break
         if not open_paths.all():
             paths, slack = paths.keep(open_paths), slack[open_paths]
-        _step(paths, rows, ridge, slack)
+        _step(paths, ridge, slack)
     return best_v[:, :-1], best_v[:, -1], best_a, n_iter
 
 
@@ -123,7 +167,7 @@ def _start(
 ) -> _Paths:
     """Return points whose dual constraints hold; e = xi - r holds too unless they are lopsided."""
     a = _starting_dual(y, u, shift[:, -1])
-    force = (y * a) @ rows + shift  # (sum a y z, sum a y), with what is outside
+    force = _sums(rows, y * a) + shift  # (sum a y z, sum a y), with what is outside
     share = a / u
     nearest = np.minimum(share, 1.0 - share).min(axis=1)
     lopsided = nearest < LOPSIDED
@@ -133,7 +177,7 @@ def _start(
     factor[lopsided | (shift[:, -1] != 0)] = 1.0
     a *= factor[:, None]
     v = force * factor[:, None] * ridge
-    scores = v @ rows.T
+    scores = _scores(rows, v)
     for sign in (-1.0, 1.0):
         side = u * (y == sign)
         v[:, -1] -= 0.5 * (side * scores).sum(axis=1) / side.sum(axis=1)
@@ -146,22 +190,30 @@ def _start(
     center = (2.0 * spread * nearest)[lopsided, None]
     r[lopsided] = center / share[lopsided]
     xi[lopsided] = center / (1.0 - share[lopsided])
-    infinite = np.full(len(y), np.inf)
-    return _Paths(
-        which=np.arange(len(y)),
-        y=y,
-        u=u,
-        shift=shift,
-        offset=offset,
-        a=a,
-        r=r,
-        xi=xi,
-        v=v,
-        upper=infinite.copy(),
-        lower=-infinite,
-        least_gap=infinite.copy(),
-        waited=np.zeros(len(y), dtype=int),
-    )
+    return _Paths.at(rows, y, u, shift, offset, a, r, xi, v)
+
+
+def _start_at(
+    v: np.ndarray,
+    rows: np.ndarray,
+    y: np.ndarray,
+    u: np.ndarray,
+    shift: np.ndarray,
+    offset: np.ndarray,
+) -> _Paths:
+    """Return points on the central path of each row for given w and b.
+
+    With s = a / u, ``a r = (u - a) xi = u mu`` and e = xi - r make ``e s (1 - s) = mu (2 s - 1)``,
+    of which ``min(s, 1 - s) = 2 mu / (sqrt(e^2 + 4 mu^2) + 2 mu + |e|)``. The dual constraints
+    need not hold at such a point.
+    """
+    slack = 1.0 - y * _scores(rows, v)
+    mu = (u * np.abs(slack)).sum(axis=1, keepdims=True) / u.sum(axis=1, keepdims=True)
+    mu = np.maximum(mu, LEAST_MU)
+    least = 2.0 * mu / (np.sqrt(np.square(slack) + 4.0 * np.square(mu)) + 2.0 * mu + np.abs(slack))
+    share = np.where(slack < 0, least, 1.0 - least)
+    rest = np.where(slack < 0, 1.0 - least, least)
+    return _Paths.at(rows, y, u, shift, offset, u * share, mu / share, mu / rest, v.copy())
 
 
 def _starting_dual(y: np.ndarray, u: np.ndarray, charge: np.ndarray) -> np.ndarray:
@@ -176,9 +228,7 @@ def _starting_dual(y: np.ndarray, u: np.ndarray, charge: np.ndarray) -> np.ndarr
     return u * np.where(y > 0, p[:, None], q[:, None])
 
 
-def _note_bounds(
-    paths: _Paths, rows: np.ndarray, slack: np.ndarray, best_v: np.ndarray, best_a: np.ndarray
-) -> None:
+def _note_bounds(paths: _Paths, slack: np.ndarray, best_v: np.ndarray, best_a: np.ndarray) -> None:
     """Keep the best primal and dual points so far, and count iterations without progress."""
     w = paths.v[:, :-1]
     losses = (paths.u * np.maximum(slack, 0.0)).sum(axis=1)
@@ -188,7 +238,7 @@ def _note_bounds(
     paths.upper[better] = primal[better]
     best_v[paths.which[better]] = paths.v[better]
 
-    force = (paths.y * paths.a) @ rows + paths.shift
+    force = _sums(paths.rows, paths.y * paths.a) + paths.shift
     dual = paths.a.sum(axis=1) + paths.offset - 0.5 * np.square(force[:, :-1]).sum(axis=1)
     # A dual that is not balanced is made so in the end, which costs about this much.
     dual -= np.abs(force[:, -1]) * (1.0 + np.abs(paths.v[:, -1]))
@@ -201,13 +251,13 @@ def _note_bounds(
     paths.least_gap = np.minimum(gap, paths.least_gap)
 
 
-def _step(paths: _Paths, rows: np.ndarray, ridge: np.ndarray, slack: np.ndarray) -> None:
+def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     """Take one predictor-corrector step of every SVM."""
-    y, u, a, r, xi, v = paths.y, paths.u, paths.a, paths.r, paths.xi, paths.v
+    rows, y, u, a, r, xi, v = (paths.rows, paths.y, paths.u, paths.a, paths.r, paths.xi, paths.v)
     nu = u - a
     r_over_a, xi_over_nu = r / a, xi / nu
     theta = 1.0 / (xi_over_nu + r_over_a)
-    system = np.stack([(rows * weights[:, None]).T @ rows for weights in theta])
+    system = (rows * theta[:, None, :]) @ rows.swapaxes(1, 2)
     # The last term only matters where the bias is not determined.
     diagonal = np.einsum("kii->ki", system)
     diagonal += ridge + 1e-14 * diagonal.sum(axis=1, keepdims=True)
@@ -217,9 +267,9 @@ def _step(paths: _Paths, rows: np.ndarray, ridge: np.ndarray, slack: np.ndarray)
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Step towards a r = a target_r and nu xi = nu target_xi."""
         residual = slack + target_r - target_xi
-        right = (y * (a + theta * residual)) @ rows + paths.shift - ridge * v
+        right = _sums(rows, y * (a + theta * residual)) + paths.shift - ridge * v
         step_v = np.linalg.solve(system, right[:, :, None])[:, :, 0]
-        step_a = theta * (residual - y * (step_v @ rows.T))
+        step_a = theta * (residual - y * _scores(rows, step_v))
         step_r = target_r - r - r_over_a * step_a
         step_xi = target_xi - xi + xi_over_nu * step_a
         return step_v, step_a, step_r, step_xi
@@ -241,6 +291,16 @@ def _step(paths: _Paths, rows: np.ndarray, ridge: np.ndarray, slack: np.ndarray)
     paths.r = np.maximum(r + primal * step_r, 1e-300)
     paths.xi = np.maximum(xi + primal * step_xi, 1e-300)
     paths.a = np.clip(a + dual * step_a, INSIDE * u, (1.0 - INSIDE) * u)
+
+
+def _scores(rows: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return w . z_n + b for the rows of each SVM."""
+    return (v[:, None, :] @ rows)[:, 0]
+
+
+def _sums(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return sum_n weights_n (z_n, 1) of each SVM."""
+    return (rows @ weights[:, :, None])[:, :, 0]
 
 
 def _longest(values: np.ndarray, step: np.ndarray) -> np.ndarray:
