@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
-from supred.blocks import Rows
+from supred.blocks import rows_of
 
 # A heat weight below this is no edge: it could not be told from rounding in the eigenvectors.
 LEAST_WEIGHT = 1e-12
@@ -156,14 +156,14 @@ def squared_distances(X: Any, Y: Any, indices: np.ndarray) -> np.ndarray:
     Unlike the expansion into products this gives exactly zero for equal rows, and the same
     answer for a row whatever other rows come with it.
     """
-    rows = Rows(X)
-    result = np.empty(indices.shape)
-    for part in rows.parts():
-        block = rows.X[part]
+
+    def of_block(block: Any, indices: np.ndarray) -> np.ndarray:
+        result = np.empty(indices.shape)
         for column in range(indices.shape[1]):
-            difference = block - Y[indices[part, column]]
-            result[part, column] = _squared_norms(difference)
-    return result
+            result[:, column] = _squared_norms(block - Y[indices[:, column]])
+        return result
+
+    return rows_of(X).map(of_block, indices)
 
 
 def _squared_norms(rows: Any) -> np.ndarray:

@@ -6,12 +6,13 @@ distance.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from supred.blocks import Rows
+from supred.blocks import rows_of
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,23 @@ def scale_gamma(X: Any, weights: np.ndarray) -> float:
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
+    X : ndarray, sparse matrix or RowSource of shape (n_rows, n_features)
     weights : ndarray of shape (n_rows,)
         How often each row counts.
     """
-    rows = Rows(X)
-    mean = rows.sum(lambda block, part: weights[part] @ block) / weights.sum()
+    rows = rows_of(X)
+    mean = rows.sum(_weighted_sum, weights) / weights.sum()
     # The variance about a mean that is off by rounding is too large by the square of the error.
-    total = rows.sum(lambda block, part: weights[part] @ _squared_norms(block, mean))
-    total /= weights.sum()
+    total = rows.sum(partial(_weighted_spread, origin=mean), weights) / weights.sum()
     return 0.5 / total if total > 0 else 1.0
+
+
+def _weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:
+    return np.asarray(weights @ block)
+
+
+def _weighted_spread(block: Any, weights: np.ndarray, origin: np.ndarray) -> float:
+    return float(weights @ _squared_norms(block, origin))
 
 
 def _squared_norms(block: Any, origin: np.ndarray) -> np.ndarray:

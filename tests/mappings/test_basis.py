@@ -58,7 +58,7 @@ def test_the_cache_is_bounded_and_changes_nothing(monkeypatch):
     for cache_size, blocks in ((0.0, 0), (2.5 * 10 * 30 * 8, 2), (1e9, 12)):
         mapping = RBFMapping(X[:30], 0.05, 0.02, cache_size=cache_size)
         mapping.prepare(X, WEIGHTS)
-        assert len(mapping._cache) == blocks
+        assert len(mapping._Phi.kept) == blocks
         mapping.regress(Z, 2.0)
         results.append(mapping.project_training())
     np.testing.assert_array_equal(results[0], results[1])

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import qr
 
-from supred.blocks import Rows
+from supred.blocks import rows_of
 from supred.kernel_basis import LandmarkKernel, eigenbasis
 from supred.solvers.category_problem import CategoryProblem, build_problem, build_sparse_problem
 from supred.solvers.category_space import polar
@@ -78,7 +78,7 @@ def prepare_linear(
         )
     center = np.zeros(n_features)
     if options["origin"] != "zero":
-        sums = Rows(X).sum(lambda block, part: weights[part] @ block.astype(np.float64))
+        sums = rows_of(X).sum(lambda block, part: part @ block.astype(np.float64), weights)
         center = sums / weights.sum()
     if sparse.issparse(X):
         many_dims = n_classes * n_features > n_rows

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import validate_data
 
 from supred._validation import check_choice, check_integer, check_real, check_weights
+from supred.blocks import Rows, rows_of
 from supred.estimators._base import winners
 from supred.kernels import scale_gamma
 from supred.mappings.base import Mapping
-from supred.mappings.basis import BasisMapping, LinearMapping, RBFMapping
+from supred.mappings.basis import BasisMapping, LinearMapping, RBFMapping, combine
 from supred.mappings.centers import kmeans_centers, random_centers
 from supred.mappings.regressor import RegressorMapping
 from supred.solvers import codes as starts
@@ -24,6 +26,8 @@ from supred.solvers.losses import HingeLoss, Loss
 DEFAULT_CENTERS = 1000
 # Spread of the noise that init="random" adds to the class codes of unit length.
 RANDOM_NOISE = 0.1
+# Basis functions of validation rows that are kept from iteration to iteration.
+HELD_OUT_BYTES = 2**29
 
 
 def check_parameters(model: Any, n_rows: int) -> None:
@@ -153,7 +157,8 @@ def choose_centers(
             raise ValueError("centers holds a value that is not finite.")
         return centers
     if model.centers == "all":
-        return X.toarray() if hasattr(X, "toarray") else np.array(X)
+        rows = rows_of(X).whole()
+        return rows.toarray() if hasattr(rows, "toarray") else np.array(rows)
     n_centers = min(n_rows, DEFAULT_CENTERS) if model.n_centers is None else int(model.n_centers)
     if n_centers > n_rows:
         raise ValueError(
@@ -225,24 +230,19 @@ class HeldOut:
     X: Any
     codes: np.ndarray
     weights: np.ndarray
-    _features: tuple[BasisMapping, Any] | None = None
+    _basis: tuple[BasisMapping, Rows] | None = None
 
     def error_of(self, mapping: Mapping, loss: Loss) -> Callable[[], float]:
         """Return a function that measures the error of the mapping and classifier as they are."""
-        if isinstance(mapping, RBFMapping) and mapping.n_basis * len(self.codes) < 2**26:
-            phi = self._features_of(mapping)
-            return lambda: weighted_error(
-                loss.scores(mapping.combine(phi)), self.codes, self.weights
-            )
-        return lambda: weighted_error(
-            loss.scores(mapping.project(self.X)), self.codes, self.weights
-        )
+        return lambda: weighted_error(loss.scores(self._project(mapping)), self.codes, self.weights)
 
-    def _features_of(self, mapping: BasisMapping) -> Any:
-        """Return the basis functions of the rows, which stay the same while W changes."""
-        if self._features is None or self._features[0] is not mapping:
-            self._features = (mapping, mapping.features(self.X))
-        return self._features[1]
+    def _project(self, mapping: Mapping) -> np.ndarray:
+        """Return F of the rows; the Gaussians stay the same while W changes."""
+        if not isinstance(mapping, RBFMapping):
+            return mapping.project(self.X)
+        if self._basis is None or self._basis[0] is not mapping:
+            self._basis = (mapping, mapping.basis_of(self.X, HELD_OUT_BYTES))
+        return self._basis[1].map(partial(combine, W=mapping.W, w0=mapping.w0))
 
 
 def check_validation(

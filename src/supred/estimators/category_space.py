@@ -19,7 +19,7 @@ from supred._validation import (
     check_weights,
     encode_labels,
 )
-from supred.blocks import Rows
+from supred.blocks import rows_of
 from supred.estimators import _category_parts as parts
 from supred.estimators._base import LatentClassifier
 from supred.kernel_basis import LandmarkKernel, check_kernel, kernel_at_landmarks
@@ -384,12 +384,12 @@ class CategorySpace(LatentClassifier):
     def _project(self, X: Any) -> np.ndarray:
         if self.kernel != "linear":
             kernel: LandmarkKernel = self.kernel_
-            rows = Rows(X, width=kernel.n_landmarks)
-            result = rows.map(lambda block, part: kernel(block) @ self.dual_coef_)
+            rows = rows_of(X, kernel.n_landmarks)
+            result = rows.map(lambda block: kernel(block) @ self.dual_coef_)
         elif sparse.issparse(X):
             result = X @ self.components_.T - self.components_ @ self.center_
         else:
-            result = Rows(X).map(lambda block, part: (block - self.center_) @ self.components_.T)
+            result = rows_of(X).map(lambda block: (block - self.center_) @ self.components_.T)
         return result.astype(X.dtype, copy=False)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:

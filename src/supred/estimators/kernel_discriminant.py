@@ -9,7 +9,7 @@ from scipy.linalg import LinAlgError, cholesky
 from sklearn.utils import check_random_state
 
 from supred._validation import check_integer, check_real, check_weights
-from supred.blocks import Rows
+from supred.blocks import rows_of
 from supred.estimators._base import LatentClassifier
 from supred.kernel_basis import check_kernel, eigenbasis, kernel_at_landmarks
 from supred.solvers.kernel_fisher import FisherSolution, fisher_of_features, fisher_of_kernel
@@ -217,12 +217,12 @@ class KernelDiscriminantAnalysis(LatentClassifier):
     def _project(self, X: Any) -> np.ndarray:
         if self.kernel != "linear":
             kernel = self.kernel_
-            rows = Rows(X, width=kernel.n_landmarks)
-            result = rows.map(lambda block, part: kernel(block) @ self.dual_coef_) - self.offset_
+            rows = rows_of(X, kernel.n_landmarks)
+            result = rows.map(lambda block: kernel(block) @ self.dual_coef_) - self.offset_
         elif sparse.issparse(X):
             result = X @ self.components_.T - self.components_ @ self.center_
         else:
-            result = Rows(X).map(lambda block, part: (block - self.center_) @ self.components_.T)
+            result = rows_of(X).map(lambda block: (block - self.center_) @ self.components_.T)
         return result.astype(X.dtype, copy=False)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:

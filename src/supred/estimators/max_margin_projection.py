@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from supred._validation import check_weights
-from supred.blocks import Rows
+from supred.blocks import rows_of
 from supred.estimators import _max_margin_parts as parts
 from supred.estimators import _rbf_diagonal
 from supred.estimators._base import LatentClassifier
@@ -308,7 +308,7 @@ class MaxMarginProjection(LatentClassifier):
 
     def _project(self, X: Any) -> np.ndarray:
         if self.kernel == "linear":
-            project = Rows(X).map(lambda block, part: np.asarray(block @ self.components_.T))
+            project = rows_of(X).map(lambda block: np.asarray(block @ self.components_.T))
             return project.astype(X.dtype)
         chosen = X[:, self._features]
         chosen = chosen.toarray() if sparse.issparse(chosen) else chosen
@@ -320,8 +320,8 @@ class MaxMarginProjection(LatentClassifier):
         if self.kernel == "linear":
             return Z @ self.coef_.T + self.intercept_
         gaussians = GaussianCenters.of(self.support_vectors_)
-        return Rows(Z, width=len(self.support_vectors_)).map(
-            lambda block, part: gaussians.kernel(block, 1.0) @ self.dual_coef_.T + self.intercept_
+        return rows_of(Z, len(self.support_vectors_)).map(
+            lambda block: gaussians.kernel(block, 1.0) @ self.dual_coef_.T + self.intercept_
         )
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:

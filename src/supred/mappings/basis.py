@@ -5,12 +5,15 @@ penalised, so that a shift of the features changes nothing.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from supred.blocks import Rows
+from supred.blocks import Rows, rows_of
 from supred.kernels import GaussianCenters
 from supred.mappings.normal_equations import NormalEquations
 
@@ -38,34 +41,34 @@ class BasisMapping(ABC):
         self.cache_size = cache_size
         self.many_shifts = many_shifts
 
+    @property
     @abstractmethod
-    def features(self, block: Any) -> Any:
-        """Return phi of a block of rows, shape (n_rows, n_basis)."""
+    def basis(self) -> Callable[[Any], Any]:
+        """phi: makes of a block of rows their basis functions, shape (n_rows, n_basis).
+
+        It holds nothing of the training rows and may be sent to where a block lies.
+        """
 
     @property
     @abstractmethod
     def n_basis(self) -> int:
         """Number of basis functions M."""
 
+    def features(self, block: Any) -> Any:
+        """Return phi of a block of rows, shape (n_rows, n_basis)."""
+        return self.basis(block)
+
+    def basis_of(self, X: Any, cache_bytes: float) -> Rows:
+        """Return the basis functions of rows, of which `cache_bytes` are kept."""
+        return rows_of(X, self.n_basis).derive(self.basis, self.n_basis, cache_bytes)
+
     def prepare(self, X: Any, weights: np.ndarray) -> None:
         """Form Phi^T S Phi and the means over blocks of rows, in double precision."""
-        self._rows = Rows(X, width=self.n_basis)
+        self._Phi = self.basis_of(X, self.cache_size * MEGABYTE if self._cacheable else 0.0)
         self._weights = weights
         self._total = float(weights.sum())
-        self._cache: dict[int, Any] = {}
-        self._room = self.cache_size * MEGABYTE
-        roots = None if (weights == 1).all() else np.sqrt(weights)[:, None]
-        gram = np.zeros((self.n_basis, self.n_basis))
-        sums = np.zeros(self.n_basis)
-        for part in self._rows.parts():
-            phi = self._training_features(self._rows.X[part], part)
-            sums += weights[part] @ phi
-            wide = _in_double(phi)
-            if roots is not None:
-                wide = (
-                    wide * roots[part] if not sparse.issparse(wide) else wide.multiply(roots[part])
-                )
-            gram += _dense(wide.T @ wide)
+        along = () if (weights == 1).all() else (weights,)
+        gram, sums = self._Phi.sum(moments, *along)
         self.mean = sums / self._total
         gram -= self._total * np.outer(self.mean, self.mean)
         self._equations = NormalEquations(gram, many_shifts=self.many_shifts)
@@ -73,26 +76,17 @@ class BasisMapping(ABC):
     def regress(self, Z: np.ndarray, mu: float) -> None:
         """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the F step."""
         center = self._weights @ Z / self._total
-        target = self._weights[:, None] * (Z - center)
-        right = self._rows.sum(
-            lambda block, part: _dense(
-                self._training_features(block, part).T @ target[part].astype(block.dtype)
-            ).astype(float)
-        )
+        right = self._Phi.sum(products, self._weights[:, None] * (Z - center))
         self.W = self._equations.solve(right, 2.0 * self.alpha / mu)
         self.w0 = center - self.mean @ self.W
 
     def project_training(self) -> np.ndarray:
         """Return F of the training rows."""
-        return self._rows.map(
-            lambda block, part: self.combine(self._training_features(block, part))
-        )
+        return self._Phi.map(partial(combine, W=self.W, w0=self.w0))
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of any rows."""
-        return Rows(X, width=self.n_basis).map(
-            lambda block, part: self.combine(self.features(block))
-        )
+        return rows_of(X, self.n_basis).map(partial(project, self.basis, W=self.W, w0=self.w0))
 
     def penalty(self) -> float:
         """Return ``alpha ||W||^2``."""
@@ -108,29 +102,53 @@ class BasisMapping(ABC):
 
     def forget_training(self) -> None:
         """Drop the training rows and all that was made of them."""
-        for name in ("_rows", "_weights", "_total", "_cache", "_room", "_equations", "mean"):
+        for name in ("_Phi", "_weights", "_total", "_equations", "mean"):
             self.__dict__.pop(name, None)
 
     def arrays(self) -> list[np.ndarray]:
         """Return what `project` needs."""
         return [self.W, self.w0]
 
-    def combine(self, phi: Any) -> np.ndarray:
-        """Return W^T phi + w0."""
-        dtype = phi.dtype
-        return np.asarray(phi @ self.W.astype(dtype) + self.w0.astype(dtype))
-
-    def _training_features(self, block: Any, part: slice) -> Any:
-        """Return phi of a block of training rows, from the cache where it is there."""
-        if part.start in self._cache:
-            return self._cache[part.start]
-        phi = self.features(block)
-        if self._cacheable and phi.nbytes <= self._room:
-            self._room -= phi.nbytes
-            self._cache[part.start] = phi
-        return phi
-
     _cacheable = True
+
+
+def moments(phi: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return Phi^T S Phi and S Phi summed over the rows of a block, in double precision."""
+    wide = _in_double(phi)
+    if weights is None:
+        return _dense(wide.T @ wide), np.asarray(wide.sum(axis=0)).ravel()
+    sums = np.asarray(weights @ wide).ravel()
+    roots = np.sqrt(weights)[:, None]
+    wide = wide.multiply(roots).tocsr() if sparse.issparse(wide) else wide * roots
+    return _dense(wide.T @ wide), sums
+
+
+def products(phi: Any, target: np.ndarray) -> np.ndarray:
+    """Return Phi^T T of a block, multiplied in its own precision."""
+    return _dense(phi.T @ target.astype(phi.dtype, copy=False)).astype(float, copy=False)
+
+
+def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
+    """Return W^T phi + w0 of a block, in its own precision."""
+    result = np.asarray(phi @ W.astype(phi.dtype, copy=False))
+    result += w0.astype(phi.dtype, copy=False)
+    return result
+
+
+def project(basis: Callable[[Any], Any], block: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
+    """Return W^T phi(x) + w0 of a block of rows."""
+    return combine(basis(block), W, w0)
+
+
+@dataclass(frozen=True)
+class ShiftedFeatures:
+    """phi of the linear mapping: the features, minus the training mean where they are dense."""
+
+    shift: np.ndarray
+
+    def __call__(self, block: Any) -> Any:
+        """Return the features of a block."""
+        return block if sparse.issparse(block) else block - self.shift
 
 
 class LinearMapping(BasisMapping):
@@ -144,18 +162,20 @@ class LinearMapping(BasisMapping):
 
     def prepare(self, X: Any, weights: np.ndarray) -> None:
         """Form the normal equations, or those in the space of the rows if there are fewer."""
-        self._n_features = X.shape[1]
-        self.shift = np.zeros(X.shape[1], dtype=X.dtype)
-        if not sparse.issparse(X):
+        rows = rows_of(X)
+        self._n_features = rows.n_features
+        self.shift = np.zeros(rows.n_features, dtype=rows.dtype)
+        if not rows.is_sparse:
             # Features far from zero would lose their digits in the products.
-            self.shift = (weights @ X / weights.sum()).astype(X.dtype)
-        if X.shape[1] <= X.shape[0]:
+            self.shift = (rows.sum(weighted_sum, weights) / weights.sum()).astype(rows.dtype)
+        self._wide = None
+        if rows.n_features <= rows.n_rows:
             super().prepare(X, weights)
             return
-        self._rows = Rows(X)
         self._weights, self._total = weights, float(weights.sum())
-        self._cache, self._room = {}, 0.0
-        wide = _in_double(self.features(X))
+        # There are fewer rows than features: all of them take less than a matrix of their square.
+        self._wide = wide = _in_double(self.features(rows.whole()))
+        self._Phi = rows.derive(self.basis, rows.n_features)
         self.mean = np.asarray(weights @ wide).ravel() / self._total
         # sqrt(S) X_c X_c^T sqrt(S), X_c never formed when X is sparse
         inner = _dense(wide @ wide.T)
@@ -167,35 +187,58 @@ class LinearMapping(BasisMapping):
 
     def regress(self, Z: np.ndarray, mu: float) -> None:
         """Solve the ridge regression of Z: the F step."""
-        if self._n_features <= self._rows.n_rows:
+        if self._wide is None:
             super().regress(Z, mu)
             return
         center = self._weights @ Z / self._total
         roots = np.sqrt(self._weights)[:, None]
         duals = roots * self._equations.solve(roots * (Z - center), 2.0 * self.alpha / mu)
-        wide = _in_double(self.features(self._rows.X))
-        self.W = np.asarray(wide.T @ duals) - np.outer(self.mean, duals.sum(axis=0))
+        self.W = np.asarray(self._wide.T @ duals) - np.outer(self.mean, duals.sum(axis=0))
         self.w0 = center - self.mean @ self.W
 
-    def features(self, block: Any) -> Any:
-        """Return the features, minus the training mean where they are dense."""
-        return block if sparse.issparse(block) else block - self.shift
+    @property
+    def basis(self) -> ShiftedFeatures:
+        """The features, minus the training mean where they are dense."""
+        return ShiftedFeatures(self.shift)
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of any rows; sparse ones are not shifted, the intercept is."""
-        if not sparse.issparse(X):
+        rows = rows_of(X)
+        if not rows.is_sparse:
             return super().project(X)
         offset = self.w0 - self.shift.astype(float) @ self.W
-        return np.asarray(X @ self.W.astype(X.dtype) + offset.astype(X.dtype))
+        return rows.map(partial(combine, W=self.W, w0=offset))
 
     @property
     def n_basis(self) -> int:
         """Number of features."""
         return self._n_features
 
+    def forget_training(self) -> None:
+        """Drop the training rows and all that was made of them."""
+        super().forget_training()
+        self.__dict__.pop("_wide", None)
+
     def arrays(self) -> list[np.ndarray]:
         """Return what `project` needs."""
         return [*super().arrays(), self.shift]
+
+
+def weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:
+    """Return the sum of the rows of a dense block, in double precision."""
+    return np.asarray(weights @ block).ravel()
+
+
+@dataclass(frozen=True)
+class GaussianBasis:
+    """phi of the RBF mapping: Gaussians about centres."""
+
+    gaussians: GaussianCenters
+    gamma: float
+
+    def __call__(self, block: Any) -> np.ndarray:
+        """Return the Gaussians of a block of rows."""
+        return self.gaussians.kernel(block, self.gamma)
 
 
 class RBFMapping(BasisMapping):
@@ -227,9 +270,10 @@ class RBFMapping(BasisMapping):
         self.gaussians = GaussianCenters.of(centers)
         self.gamma = gamma
 
-    def features(self, block: Any) -> np.ndarray:
-        """Return the Gaussians about the centres."""
-        return self.gaussians.kernel(block, self.gamma)
+    @property
+    def basis(self) -> GaussianBasis:
+        """The Gaussians about the centres."""
+        return GaussianBasis(self.gaussians, self.gamma)
 
     @property
     def n_basis(self) -> int:

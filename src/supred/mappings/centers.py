@@ -1,11 +1,12 @@
 """Where the Gaussians sit: a choice of centres among or near the rows."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from supred.blocks import Rows
+from supred.blocks import rows_of
 from supred.kernels import GaussianCenters
 
 # The k-means step looks at this many rows per centre; more changes the centres little.
@@ -19,14 +20,14 @@ def random_centers(
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
+    X : ndarray, sparse matrix or RowSource of shape (n_rows, n_features)
     weights : ndarray of shape (n_rows,)
         Rows of weight zero are never taken.
     n_centers : int
     rng : RandomState
     """
     chosen = rng.choice(len(weights), size=n_centers, replace=False, p=weights / weights.sum())
-    return _dense_rows(X[np.sort(chosen)])
+    return _dense_rows(rows_of(X).take(np.sort(chosen)))
 
 
 def kmeans_centers(
@@ -41,11 +42,12 @@ def kmeans_centers(
     Parameters are those of :func:`random_centers`.
     """
     centers = random_centers(X, weights, n_centers, rng)
-    if X.shape[0] > ROWS_PER_CENTER * n_centers:
-        chosen = rng.choice(X.shape[0], size=ROWS_PER_CENTER * n_centers, replace=False)
-        chosen.sort()
-        X, weights = X[chosen], weights[chosen]
-    return lloyd_step(X, weights, centers)
+    rows = rows_of(X)
+    if rows.n_rows <= ROWS_PER_CENTER * n_centers:
+        return lloyd_step(rows.whole(), weights, centers)
+    chosen = rng.choice(rows.n_rows, size=ROWS_PER_CENTER * n_centers, replace=False)
+    chosen.sort()
+    return lloyd_step(rows.take(chosen), weights[chosen], centers)
 
 
 def lloyd_step(X: Any, weights: np.ndarray, centers: np.ndarray) -> np.ndarray:
@@ -54,9 +56,7 @@ def lloyd_step(X: Any, weights: np.ndarray, centers: np.ndarray) -> np.ndarray:
     A centre that no row is nearest to stays.
     """
     gaussians = GaussianCenters.of(centers)
-    nearest = Rows(X, width=len(centers)).map(
-        lambda block, part: np.argmin(gaussians.squared_distances(block), axis=1)
-    )
+    nearest = rows_of(X, len(centers)).map(partial(_nearest, gaussians))
     members = sparse.csr_matrix(
         (weights.astype(X.dtype), (nearest, np.arange(X.shape[0]))),
         shape=(len(centers), X.shape[0]),
@@ -66,6 +66,10 @@ def lloyd_step(X: Any, weights: np.ndarray, centers: np.ndarray) -> np.ndarray:
     moved = centers.copy()
     moved[occupied] = _dense_rows(members @ X)[occupied] / totals[occupied, None]
     return moved
+
+
+def _nearest(gaussians: GaussianCenters, block: Any) -> np.ndarray:
+    return np.argmin(gaussians.squared_distances(block), axis=1)
 
 
 def _dense_rows(rows: Any) -> np.ndarray:

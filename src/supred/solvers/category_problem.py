@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from supred.blocks import Rows
+from supred.blocks import rows_of
 from supred.solvers.class_scatter import (
     ClassRows,
     MatrixScatters,
@@ -87,7 +87,7 @@ def build_problem(
     ridge_dims : int, optional
         Number of dimensions that the ridge of the whitening counts, if not `n_dims`.
     """
-    rows = Rows(X, width=n_dims)
+    rows = rows_of(X, n_dims)
     totals = np.bincount(codes, weights=weights, minlength=n_classes)
     means = class_means(rows, features, codes, weights, n_classes)
     mean = totals @ means / totals.sum()
@@ -104,7 +104,7 @@ def build_problem(
         if whitener is not None:
             R, means, mean = whitener @ R @ whitener, means @ whitener, mean @ whitener
         return CategoryProblem(MatrixScatters(R), None, means, mean, np.nan, whitener, unwhitener)
-    Phi = rows.map(lambda block, part: features(block))  # (n, D)
+    Phi = rows.map(features)  # (n, D)
     if whiten:
         centred = (Phi - means[codes]) * np.sqrt(weights)[:, None]
         whitener, unwhitener = whitening(centred.T @ centred / totals.sum(), ridge_dims)

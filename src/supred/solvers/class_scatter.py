@@ -158,12 +158,12 @@ def class_means(
     means : ndarray of shape (n_classes, n_dims)
     """
 
-    def sums(block: Any, part: slice) -> np.ndarray:
-        member = codes[part, None] == np.arange(n_classes)
-        return (member * weights[part, None]).T @ features(block)
+    def sums(block: Any, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        member = codes[:, None] == np.arange(n_classes)
+        return (member * weights[:, None]).T @ features(block)
 
     totals = np.bincount(codes, weights=weights, minlength=n_classes)
-    return rows.sum(sums) / totals[:, None]
+    return rows.sum(sums, codes, weights) / totals[:, None]
 
 
 def within_scatters(
@@ -182,16 +182,16 @@ def within_scatters(
     scatters : ndarray of shape (n_classes, n_dims, n_dims)
     """
 
-    def scatter(block: Any, part: slice) -> np.ndarray:
+    def scatter(block: Any, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
         values = features(block)
         result = np.zeros((*means.shape, means.shape[1]))
         for k, mean in enumerate(means):
-            chosen = codes[part] == k
+            chosen = codes == k
             centred = values[chosen] - mean
-            result[k] = (centred * weights[part][chosen, None]).T @ centred
+            result[k] = (centred * weights[chosen, None]).T @ centred
         return result
 
-    return rows.sum(scatter)
+    return rows.sum(scatter, codes, weights)
 
 
 def _spread(c: ClassRows) -> float:

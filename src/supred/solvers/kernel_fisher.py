@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from supred.blocks import Rows
+from supred.blocks import rows_of
 from supred.solvers.class_scatter import class_means
 
 # Directions along which the class means differ by less than this are rounding.
@@ -78,17 +78,17 @@ def fisher_of_features(
     >>> bool(abs(solution.axes[1, 0]) < 1e-6 * abs(solution.axes[0, 0]))
     True
     """
-    rows = Rows(X, width=n_dims)
+    rows = rows_of(X, n_dims)
     total = weights.sum()
     shares = np.bincount(codes, weights=weights, minlength=n_classes) / total
     means = class_means(rows, features, codes, weights, n_classes)
     mean = shares @ means
 
-    def scatter(block: Any, part: slice) -> np.ndarray:
-        centred = (features(block) - mean) * np.sqrt(weights[part] / total)[:, None]
+    def scatter(block: Any, weights: np.ndarray) -> np.ndarray:
+        centred = (features(block) - mean) * np.sqrt(weights / total)[:, None]
         return centred.T @ centred
 
-    S = rows.sum(scatter)
+    S = rows.sum(scatter, weights)
     S[np.diag_indices_from(S)] += _ridge(alpha, float(np.trace(S)))
     H = (means - mean).T * np.sqrt(shares)  # (D, K)
     T = cho_solve(cho_factor(S), H)
