@@ -23,6 +23,7 @@ _PUBLIC = {
     "LowDimSVC": "supred.estimators.low_dim_svc",
     "LowDimSVCCV": "supred.estimators.low_dim_svc_cv",
     "MaxMarginProjection": "supred.estimators.max_margin_projection",
+    "RowBlocks": "supred.row_files.row_blocks",
     "stack_tasks": "supred.estimators._tasks",
 }
 

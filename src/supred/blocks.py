@@ -104,6 +104,11 @@ class RowSource(ABC):
     def rows(self, width: int = 1) -> Rows:
         """Return the rows, in blocks for `width` numbers made of each."""
 
+    @property
+    def array(self) -> Any:
+        """The rows as one array where there is one (a memory map), else None."""
+        return None
+
     def labels(self) -> np.ndarray | None:
         """Return the labels that come with the rows, if any do."""
         return None
@@ -323,6 +328,11 @@ class SelectedSource(RowSource):
     def shape(self) -> tuple[int, int]:
         """Number of rows and of features."""
         return len(self.indices), self.source.shape[1]
+
+    @property
+    def array(self) -> Any:
+        """The selected rows of an array, as one."""
+        return None if self.source.array is None else self.source.array[self.indices]
 
     def rows(self, width: int = 1) -> Rows:
         """Return the rows."""

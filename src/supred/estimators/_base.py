@@ -13,6 +13,12 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from supred._validation import check_no_label_missing, encode_labels
+from supred.estimators._sources import (
+    as_source,
+    check_rows_and_labels,
+    check_source,
+    refuse_source,
+)
 
 
 class ModelSize(NamedTuple):
@@ -44,8 +50,14 @@ class LatentClassifier(
         "dtype": [np.float64, np.float32],
     }
 
+    # Whether rows may come block by block, from files, memory maps or a cluster.
+    _takes_sources = False
+
     def _validate_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return the validated rows, the classes and the index of each row's class."""
+        if self._takes_sources and (source := as_source(X)) is not None:
+            return check_rows_and_labels(self, source, y)
+        refuse_source(self, X)
         if y is not None:
             check_no_label_missing(y)
         X, y = validate_data(self, X, y, **self._input_options)
@@ -65,6 +77,10 @@ class LatentClassifier(
 
     def _latent(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
+        if self._takes_sources and (source := as_source(X)) is not None:
+            check_source(self, source, reset=False)
+            return self._project(source)
+        refuse_source(self, X)
         return self._project(validate_data(self, X, reset=False, **self._input_options))
 
     def transform(self, X: Any) -> np.ndarray:

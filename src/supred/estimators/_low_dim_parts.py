@@ -11,11 +11,12 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import validate_data
 
 from supred._validation import check_choice, check_integer, check_real, check_weights
-from supred.blocks import Rows, rows_of
+from supred.blocks import Rows, RowSource, rows_of
 from supred.estimators._base import winners
+from supred.estimators._sources import as_source, check_source, source_labels
 from supred.kernels import scale_gamma
 from supred.mappings.base import Mapping
-from supred.mappings.basis import BasisMapping, LinearMapping, RBFMapping, combine
+from supred.mappings.basis import MEGABYTE, BasisMapping, LinearMapping, RBFMapping, combine
 from supred.mappings.centers import kmeans_centers, random_centers
 from supred.mappings.regressor import RegressorMapping
 from supred.solvers import codes as starts
@@ -24,6 +25,7 @@ from supred.solvers.log_loss import LogLoss
 from supred.solvers.losses import HingeLoss, Loss
 
 DEFAULT_CENTERS = 1000
+DEFAULT_CACHE = 1000.0  # megabytes
 # Spread of the noise that init="random" adds to the class codes of unit length.
 RANDOM_NOISE = 0.1
 # Basis functions of validation rows that are kept from iteration to iteration.
@@ -54,7 +56,8 @@ def check_parameters(model: Any, n_rows: int) -> None:
         check_real(name, getattr(model, name), low=0, low_inclusive=False)
     check_real("mu_factor", model.mu_factor, low=1)
     check_real("tol", model.tol, low=0)
-    check_real("cache_size", model.cache_size, low=0)
+    if model.cache_size is not None:
+        check_real("cache_size", model.cache_size, low=0)
     check_integer("max_iter", model.max_iter, low=0)
     check_integer("n_iter_no_change", model.n_iter_no_change, low=1)
     check_real(
@@ -74,6 +77,13 @@ def check_parameters(model: Any, n_rows: int) -> None:
         )
     if isinstance(model.init, str):
         check_choice("init", model.init, ("auto", "simplex", "sphere", "random"))
+
+
+def cache_megabytes(model: Any, X: Any) -> float:
+    """Return what may be kept of the basis functions of rows."""
+    if model.cache_size is not None:
+        return float(model.cache_size)
+    return 0.0 if isinstance(X, RowSource) and not X.keeps_blocks else DEFAULT_CACHE
 
 
 def make_loss(model: Any, codes: np.ndarray, n_classes: int, weights: np.ndarray) -> Loss:
@@ -115,7 +125,7 @@ def make_mapping(
     many_shifts: bool = False,
 ) -> Mapping:
     """Return the mapping that the parameters ask for, not yet prepared."""
-    options = {"cache_size": model.cache_size, "many_shifts": many_shifts}
+    options = {"cache_size": cache_megabytes(model, X), "many_shifts": many_shifts}
     if not isinstance(model.mapping, str):
         return RegressorMapping(seeded(model.mapping, rng))
     if model.mapping == "linear":
@@ -230,6 +240,7 @@ class HeldOut:
     X: Any
     codes: np.ndarray
     weights: np.ndarray
+    cache_size: float = DEFAULT_CACHE
     _basis: tuple[BasisMapping, Rows] | None = None
 
     def error_of(self, mapping: Mapping, loss: Loss) -> Callable[[], float]:
@@ -241,7 +252,8 @@ class HeldOut:
         if not isinstance(mapping, RBFMapping):
             return mapping.project(self.X)
         if self._basis is None or self._basis[0] is not mapping:
-            self._basis = (mapping, mapping.basis_of(self.X, HELD_OUT_BYTES))
+            room = min(HELD_OUT_BYTES, self.cache_size * MEGABYTE)
+            self._basis = (mapping, mapping.basis_of(self.X, room))
         return self._basis[1].map(partial(combine, W=mapping.W, w0=mapping.w0))
 
 
@@ -249,13 +261,21 @@ def check_validation(
     model: Any, X_val: Any, y_val: Any, sample_weight_val: Any, classes: np.ndarray
 ) -> HeldOut | None:
     """Check validation rows that the user gave; None if there are none."""
+    source = as_source(X_val)
+    if source is not None:
+        y_val = source_labels(source, y_val, name="y_val")
+        sample_weight_val = source.weights() if sample_weight_val is None else sample_weight_val
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together: give both or neither.")
     if X_val is None:
         if sample_weight_val is not None:
             raise ValueError("sample_weight_val needs X_val and y_val.")
         return None
-    X_val, y_val = validate_data(model, X_val, y_val, reset=False, **model._input_options)
+    if source is not None:
+        check_source(model, source, reset=False)
+        X_val = source
+    else:
+        X_val, y_val = validate_data(model, X_val, y_val, reset=False, **model._input_options)
     unknown = ~np.isin(y_val, classes)
     if unknown.any():
         raise ValueError(
@@ -270,7 +290,7 @@ def check_validation(
         classes[present],
         name="sample_weight_val",
     )
-    return HeldOut(X_val, codes, weights)
+    return HeldOut(X_val, codes, weights, cache_megabytes(model, X_val))
 
 
 class Progress:

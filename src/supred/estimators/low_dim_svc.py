@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from supred._compat import CallbackSupportMixin, with_callbacks
 from supred._validation import check_weights
+from supred.blocks import RowSource, select
 from supred.estimators import _low_dim_parts as parts
 from supred.estimators._base import LatentClassifier
+from supred.estimators._sources import source_labels
 from supred.mappings.base import Mapping
 from supred.mappings.basis import BasisMapping, RBFMapping
 from supred.solvers.auxiliary_coordinates import Alternation, alternate
@@ -100,9 +102,10 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         Iterations to wait for a smaller validation error.
     class_weight : dict or "balanced", optional
         Weights of the classes, which multiply the sample weights.
-    cache_size : float, default=1000
-        Megabytes that basis functions of training rows may take during `fit`; with 0 they are
-        computed again in each pass.
+    cache_size : float, optional
+        Megabytes that basis functions of training rows may take during `fit`; what does not fit
+        is computed again in each pass. By default 1000 for rows in memory, and nothing for
+        memory maps and for `RowBlocks` without ``cache=True``.
     random_state : int, RandomState or None, default=None
         For the choice of centres, the held-out part and the start.
     n_jobs : int, optional
@@ -168,6 +171,8 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     ((150, 4), (150, 2))
     """
 
+    _takes_sources = True
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -189,7 +194,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: Any = None,
-        cache_size: float = 1000.0,
+        cache_size: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -221,7 +226,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         X_val: Any = None,
@@ -232,12 +237,13 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+        X : {array-like, sparse matrix, memory map, RowBlocks} of shape (n_rows, n_features)
+            Memory maps and `RowBlocks` are read block by block.
         y : array-like of shape (n_rows,)
-            Labels of any type.
+            Labels of any type; not needed if `X` is a `RowBlocks` with a target.
         sample_weight : array-like of shape (n_rows,), optional
             A weight k is the same as k copies of the row, given the same centres.
-        X_val, y_val : array-like, optional
+        X_val, y_val : array-like or RowBlocks, optional
             Rows and labels that choose the iterate to keep and the end of the iteration, in
             place of a held-out part of `X`.
         sample_weight_val : array-like, optional
@@ -249,11 +255,13 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         """
         X, classes, codes = self._validate_rows_and_labels(X, y)
         parts.check_parameters(self, n_rows=X.shape[0])
+        if sample_weight is None and isinstance(X, RowSource):
+            sample_weight = X.weights()
         weights = check_weights(sample_weight, self.class_weight, codes, classes)
         held_out = parts.check_validation(self, X_val, y_val, sample_weight_val, classes)
         used = weights > 0
         if not used.all():
-            X, codes, weights = X[used], codes[used], weights[used]
+            X, codes, weights = select(X, used), codes[used], weights[used]
         self.classes_ = classes
         rng = check_random_state(self.random_state)
         if held_out is None and self.early_stopping:
@@ -358,8 +366,32 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
                 f"validation_fraction={self.validation_fraction} of {len(rows)} rows leaves a "
                 f"class without training rows; use a smaller one, or give X_val and y_val."
             )
-        part = parts.HeldOut(X[held], codes[held], weights[held])
-        return X[kept], codes[kept], weights[kept], part
+        # In the order of the rows, so that they can be read one after another.
+        kept.sort()
+        held.sort()
+        part = parts.HeldOut(
+            select(X, held), codes[held], weights[held], parts.cache_megabytes(self, X)
+        )
+        return select(X, kept), codes[kept], weights[kept], part
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on rows and their labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory map, RowBlocks} of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            Not needed if `X` is a `RowBlocks` with a target.
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        score : float
+        """
+        if isinstance(X, RowSource):
+            y = source_labels(X, y)
+            sample_weight = X.weights() if sample_weight is None else sample_weight
+        return super().score(X, y, sample_weight)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:

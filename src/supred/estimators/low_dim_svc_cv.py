@@ -131,7 +131,7 @@ class LowDimSVCCV(LatentClassifier):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: Any = None,
-        cache_size: float = 1000.0,
+        cache_size: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

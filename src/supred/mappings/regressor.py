@@ -6,6 +6,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from supred.blocks import RowSource, rows_of
+
 
 class RegressorMapping:
     """F is a scikit-learn regressor with several outputs, fitted anew in each F step.
@@ -24,6 +26,13 @@ class RegressorMapping:
 
     def prepare(self, X: Any, weights: np.ndarray) -> None:
         """Keep the training rows until the end of the fit."""
+        if isinstance(X, RowSource):
+            if X.array is None:
+                raise ValueError(
+                    f"mapping={self.regressor!r} needs all rows in memory to be fitted, but X is "
+                    "read block by block; use mapping='rbf' or 'linear', or give an array."
+                )
+            X = X.array
         self._X = X
         self._arguments = {}
         if not (weights == 1).all():
@@ -45,6 +54,9 @@ class RegressorMapping:
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of any rows."""
+        return rows_of(X).map(self._predict) if isinstance(X, RowSource) else self._predict(X)
+
+    def _predict(self, X: Any) -> np.ndarray:
         predicted = np.asarray(self.fitted.predict(X))
         return predicted.reshape(len(predicted), -1)
 

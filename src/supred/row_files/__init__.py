@@ -1,0 +1,1 @@
+"""Rows that are read block by block from files or memory maps."""
