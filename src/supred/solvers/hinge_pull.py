@@ -115,12 +115,10 @@ def pull_many_classes(
     Z = np.empty((n_rows, F.shape[1]))
     t = np.empty((n_svms, n_rows))
 
-    inverses: dict[float, np.ndarray] = {}
-
     def pull(part: slice) -> None:
         y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
         first = np.zeros_like(y) if start is None else np.clip(start[:, part], 0.0, c)
-        Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol, inverses)
+        Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol)
 
     parts = (slice(begin, begin + CHUNK) for begin in range(0, n_rows, CHUNK))
     map_in_threads(pull, ((part,) for part in parts), n_jobs)
@@ -135,7 +133,6 @@ def _ascend(
     c: float,
     t: np.ndarray,
     tol: float,
-    inverses: dict[float, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sweep over the SVMs until the duality gap of every row is small."""
     squared_norms = np.einsum("kl,kl->k", coef, coef)
@@ -164,7 +161,7 @@ def _ascend(
             z_open, t_open, y_open = z[:, rows], t[:, rows], y[:, rows]
         if not rows.size or sweeps < FIRST_JUMP or len(coef) > MOST_SVMS:
             continue
-        z_there, t_there = _jump(F[rows].T, y_open, coef, intercept, c, t_open, inverses)
+        z_there, t_there = _jump(F[rows].T, y_open, coef, intercept, c, t_open)
         there = _finished(F[rows].T, y_open, coef, intercept, c, z_there, t_there, tol)
         if there.any():
             z[:, rows[there]], t[:, rows[there]] = z_there[:, there], t_there[:, there]
@@ -183,7 +180,6 @@ def _jump(
     intercept: np.ndarray,
     c: float,
     t: np.ndarray,
-    inverses: dict[float, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Go where each row's t would end if those at a bound stayed and the others met their margin.
 
@@ -194,24 +190,21 @@ def _jump(
     free = (t > 0.0) & (t < c)
     pattern = 2.0 ** np.arange(len(t)) @ free
     order = np.argsort(pattern, kind="stable")
-    pattern, free, y = pattern[order], free[:, order], y[:, order]
-    v = np.where(free, 0.0, t[:, order]) * y
-    wanted = y - intercept[:, None] - coef @ (F[:, order] + 0.5 * (coef.T @ v))
-    ends = np.append(np.flatnonzero(np.diff(pattern)) + 1, len(pattern))
-    for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True):
-        if end - begin < FEWEST_ALIKE:
-            continue
-        svms = np.flatnonzero(free[:, begin])
-        key = pattern[begin]
-        if key not in inverses:
-            W = coef[svms]
-            inverses[key] = np.linalg.pinv(0.5 * (W @ W.T), hermitian=True)
-        v[svms, begin:end] = inverses[key] @ wanted[svms, begin:end]
-    result = np.empty_like(t)
-    result[:, order] = np.clip(v * y, 0.0, c)
-    y_there = np.empty_like(y)
-    y_there[:, order] = y
-    return F + 0.5 * (coef.T @ (result * y_there)), result
+    begins = np.flatnonzero(np.diff(pattern[order], prepend=-1.0))
+    ends = np.append(begins[1:], len(order))
+    alike = ends - begins >= FEWEST_ALIKE
+    chosen = free[:, order[begins[alike]]].T  # (n_patterns, n_svms)
+    # The matrix of the free SVMs, and the identity for the others, which ask for nothing.
+    matrices = 0.5 * (coef @ coef.T) * (chosen[:, :, None] & chosen[:, None, :])
+    matrices += np.eye(len(t)) * ~chosen[:, None, :]
+    inverses = np.linalg.pinv(matrices, hermitian=True)
+    v = np.where(free, 0.0, t) * y
+    wanted = (y - intercept[:, None] - coef @ (F + 0.5 * (coef.T @ v))) * free
+    for inverse, begin, end in zip(inverses, begins[alike], ends[alike], strict=True):
+        rows = order[begin:end]
+        v[:, rows] += inverse @ wanted[:, rows]
+    t = np.clip(v * y, 0.0, c)
+    return F + 0.5 * (coef.T @ (t * y)), t
 
 
 def _finished(
