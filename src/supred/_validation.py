@@ -3,6 +3,7 @@
 Each error names the argument, what was found and what to do.
 """
 
+import math
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any
@@ -58,6 +59,33 @@ def check_integer(name: str, value: Any, *, low: int, high: float = np.inf, why:
             f"{' (' + why + ')' if why else ''}."
         )
     return int(value)
+
+
+def are_ready(X: Any, n_features: int | None) -> bool:
+    """Tell whether rows to predict are such that scikit-learn's `validate_data` changes nothing.
+
+    True for a plain array of one or more rows of `n_features` finite numbers in single or double
+    precision. All else, and whatever must get an error or a warning, is for `validate_data`.
+
+    Parameters
+    ----------
+    X : object
+    n_features : int, optional
+        Columns that the model was fitted on; None if it is not fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred._validation import are_ready
+    >>> are_ready(np.zeros((1, 3)), 3), are_ready(np.full((1, 3), np.nan), 3)
+    (True, False)
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or X.shape[1] != n_features or not X.size:
+        return False
+    if X.dtype != np.float64 and X.dtype != np.float32:
+        return False
+    with np.errstate(all="ignore"):
+        return math.isfinite(X.sum())  # a sum that overflows is for `validate_data`, too
 
 
 def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:

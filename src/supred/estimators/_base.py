@@ -12,7 +12,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from supred._validation import check_no_label_missing, encode_labels
+from supred._validation import are_ready, check_no_label_missing, encode_labels
 from supred.estimators._sources import (
     as_source,
     check_rows_and_labels,
@@ -76,6 +76,10 @@ class LatentClassifier(
         """Return the arrays that `transform` and `predict` need."""
 
     def _latent(self, X: Any) -> np.ndarray:
+        fitted = vars(self)
+        # scikit-learn's checks take longer than a small model does on a single row.
+        if "feature_names_in_" not in fitted and are_ready(X, fitted.get("n_features_in_")):
+            return self._project(X)
         check_is_fitted(self)
         if self._takes_sources and (source := as_source(X)) is not None:
             check_source(self, source, reset=False)

@@ -411,7 +411,8 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         return self.mapping_.project(X)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
-        values = Z @ self.coef_.T.astype(Z.dtype) + self.intercept_.astype(Z.dtype)
+        coef = self.coef_.astype(Z.dtype, copy=False)
+        values = Z @ coef.T + self.intercept_.astype(Z.dtype, copy=False)
         return decision_scores(values, len(self.classes_), self.multi_class)
 
     def _model_arrays(self) -> list[np.ndarray]:

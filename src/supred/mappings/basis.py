@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred.blocks import Rows, rows_of
+from supred.blocks import LEAST_BLOCK_ROWS, Rows, rows_of
 from supred.kernels import GaussianCenters
 from supred.mappings.normal_equations import NormalEquations
 
@@ -86,6 +86,8 @@ class BasisMapping(ABC):
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of any rows."""
+        if isinstance(X, np.ndarray) and len(X) <= LEAST_BLOCK_ROWS:
+            return combine(self.features(X), self.W, self.w0)  # a single row must not wait
         return rows_of(X, self.n_basis).map(partial(project, self.basis, W=self.W, w0=self.w0))
 
     def penalty(self) -> float:
