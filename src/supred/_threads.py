@@ -1,17 +1,55 @@
 """Threads: several small problems side by side, one BLAS thread each."""
 
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+import scipy.linalg  # noqa: F401  (its BLAS must be loaded before it can be looked for)
 from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
+
+_lock = threading.Lock()
+_held = False  # whether a block holds the BLAS to one thread
 
 
 @lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
     """Return the BLAS libraries of this process, which takes a while to find out."""
     return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold the BLAS to one thread while the block runs.
+
+    On small matrices a second BLAS thread costs more than it gives, and two threads of Python
+    with a BLAS of two threads each make four on two cores. The number of BLAS threads belongs to
+    the whole process: of several blocks that overlap, as when two threads fit a model each, the
+    first one sets it and puts it back at its end.
+
+    Examples
+    --------
+    >>> from threadpoolctl import threadpool_info
+    >>> from supred._threads import one_blas_thread
+    >>> with one_blas_thread():
+    ...     {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    {1}
+    """
+    global _held
+    limit = None
+    with _lock:
+        if not _held:
+            limit, _held = _libraries().limit(limits=1, user_api="blas"), True
+            limit.__enter__()
+    try:
+        yield
+    finally:
+        if limit is not None:
+            with _lock:
+                limit.__exit__(None, None, None)
+                _held = False
 
 
 def map_in_threads(
@@ -36,7 +74,7 @@ def map_in_threads(
     >>> map_in_threads(pow, [(2, 3), (3, 2)], n_jobs=2)
     [8, 9]
     """
-    with _libraries().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         return list(
             Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(*task) for task in tasks)
         )

@@ -64,8 +64,8 @@ def check_integer(name: str, value: Any, *, low: int, high: float = np.inf, why:
 def are_ready(X: Any, n_features: int | None) -> bool:
     """Tell whether rows to predict are such that scikit-learn's `validate_data` changes nothing.
 
-    True for a plain array of one or more rows of `n_features` finite numbers in single or double
-    precision. All else, and whatever must get an error or a warning, is for `validate_data`.
+    True for a plain contiguous array of one or more rows of `n_features` finite numbers in single
+    or double precision. All else, and what must get an error or a warning, is for `validate_data`.
 
     Parameters
     ----------
@@ -82,10 +82,12 @@ def are_ready(X: Any, n_features: int | None) -> bool:
     """
     if type(X) is not np.ndarray or X.ndim != 2 or X.shape[1] != n_features or not X.size:
         return False
-    if X.dtype != np.float64 and X.dtype != np.float32:
+    if (X.dtype != np.float64 and X.dtype != np.float32) or not X.flags.forc:
         return False
+    numbers = X.ravel(order="K")  # no copy: the array is contiguous
     with np.errstate(all="ignore"):
-        return math.isfinite(X.sum())  # a sum that overflows is for `validate_data`, too
+        # One BLAS call; squares that overflow are for `validate_data`, too.
+        return math.isfinite(numbers.dot(numbers))
 
 
 def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:

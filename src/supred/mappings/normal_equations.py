@@ -6,13 +6,19 @@ which is ridge regression of Z on Phi with an intercept that is not penalised. T
 once; only the shift (2 alpha / mu) changes within a fit.
 """
 
+from contextlib import nullcontext
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
+
+from supred._threads import one_blas_thread
 
 # One eigendecomposition costs as much as about this many Cholesky factors.
 CHOLESKY_LIMIT = 40
 # A smaller ratio of pivots is rounding: the matrix is singular.
 LEAST_PIVOT = 10 * np.finfo(float).eps
+# Up to this size a second BLAS thread waits longer than it works.
+ONE_THREAD = 500
 
 
 class NormalEquations:
@@ -46,6 +52,10 @@ class NormalEquations:
 
     def solve(self, right: np.ndarray, shift: float) -> np.ndarray:
         """Return W, shape of `right`."""
+        with one_blas_thread() if len(self.gram) <= ONE_THREAD else nullcontext():
+            return self._solve(right, shift)
+
+    def _solve(self, right: np.ndarray, shift: float) -> np.ndarray:
         if shift == self._factor_shift and self._factor is not None:
             return cho_solve(self._factor, right)
         if self.n_factors < CHOLESKY_LIMIT:
