@@ -8,7 +8,6 @@ from time import perf_counter
 
 import benchmarks
 
-
 # Benchmarks of speed and memory, in the order of `bench`; each runs where it is there.
 SPEED = ("performance", "scaling", "out_of_memory", "dask_overhead")
 
