@@ -56,17 +56,22 @@ class GaussianCenters:
         """Return ``||x_n - c_m||^2``, shape (n_rows, n_centers), never below zero."""
         if sparse.issparse(X):
             # x - shift would be dense: expand (x - shift).c instead.
-            row_norms = _squared_norms(X, self.shift)
+            row_norms = _squared_norms(X, self.shift)[:, None].astype(self.centers.dtype)
             result = np.asarray(X @ self.centers.T, dtype=self.centers.dtype)
             result -= self.centers @ self.shift
+        elif len(X) == 1:
+            # A single row: vectors take half as long, einsum as long as all the rest.
+            shifted = X[0] - self.shift
+            row_norms, result = shifted @ shifted, self.centers @ shifted
         else:
             shifted = X - self.shift
-            row_norms = np.einsum("ij,ij->i", shifted, shifted)
+            row_norms = np.einsum("ij,ij->i", shifted, shifted)[:, None]
             result = shifted @ self.centers.T
         result *= -2
         result += self.squared_norms
-        result += row_norms[:, None].astype(result.dtype)
-        return np.maximum(result, 0, out=result)
+        result += row_norms
+        np.maximum(result, 0, out=result)
+        return result if result.ndim == 2 else result[None]
 
     def kernel(self, X: Any, gamma: float) -> np.ndarray:
         """Return ``exp(-gamma ||x_n - c_m||^2)``, shape (n_rows, n_centers)."""
