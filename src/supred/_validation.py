@@ -89,7 +89,7 @@ def are_ready(X: Any, n_features: int | None) -> bool:
         and X.shape[1] == n_features
         and 0 < X.size <= MOST_NUMBERS
         and (X.dtype == np.float64 or X.dtype == np.float32)
-        and np.count_nonzero(np.isfinite(X)) == X.size
+        and int(np.count_nonzero(np.isfinite(X))) == X.size
     )
 
 
