@@ -7,8 +7,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from supred import LowDimSVC
-from supred._threads import one_blas_thread, with_one_blas_thread
+from supred import LowDimSVC, _threads
+from supred._threads import map_in_threads, one_blas_thread
 from supred.mappings import normal_equations
 from supred.solvers import linear_svm
 from supred.solvers.decisions import task_signs
@@ -83,14 +83,13 @@ def test_one_job_stays_in_its_thread(monkeypatch, n_jobs):
 def test_n_jobs_reaches_the_g_step(monkeypatch):
     X, y = blobs()
     seen = []
-    original = linear_svm.Parallel
+    original = _threads.Parallel
 
     def watched(*arguments, **options):
         seen.append(options.get("n_jobs"))
         return original(*arguments, **options)
 
-    monkeypatch.setattr(linear_svm, "Parallel", watched)
-    monkeypatch.setattr(linear_svm, "SMALL", 30, raising=False)  # else solved in one piece
+    monkeypatch.setattr(_threads, "Parallel", watched)
     with pytest.warns(ConvergenceWarning):
         LowDimSVC(n_centers=8, n_jobs=2, max_iter=2, random_state=0).fit(X, y)
     assert set(seen) == {2}
@@ -122,14 +121,11 @@ def test_blocks_that_overlap_put_back_what_there_was(main_leaves_first):
 
 
 def test_an_error_puts_back_what_there_was():
-    @with_one_blas_thread
     def fail():
-        """Fail."""
         raise RuntimeError(str(blas_threads()))
 
     with pytest.raises(RuntimeError, match=r"\{1\}"):
-        fail()
-    assert fail.__doc__ == "Fail."
+        map_in_threads(fail, [()], n_jobs=1)
     assert blas_threads() == {2}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 # Step of the fit -> the function that does it. What a step calls is not counted twice.
 STEPS = {
     "centres (one k-means step)": "supred.estimators._low_dim_parts:choose_centers",
-    "Phi": "supred.mappings.basis:RBFMapping.features",
+    "Phi": "supred.mappings.basis:GaussianBasis.__call__",
     "Phi^T Phi": "supred.mappings.basis:BasisMapping.prepare",
     "factors": "supred.mappings.normal_equations:NormalEquations.solve",
     "F: Phi^T Z": "supred.mappings.basis:BasisMapping.regress",
