@@ -46,8 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--threads",
         type=int,
-        default=min(2, os.cpu_count() or 1),
-        help="threads of every process (default: %(default)s)",
+        default=None,
+        help="threads of every process (default: 2, and 1 with --quick)",
     )
     parser.add_argument(
         "--page",
@@ -55,6 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
         help="write docs/performance.md from the records and run nothing",
     )
     options = parser.parse_args(arguments)
+    if options.threads is None:
+        options.threads = 1 if options.quick else min(2, os.cpu_count() or 1)
     if options.threads < 1:
         parser.error(f"--threads {options.threads}: use 1 or more")
     if options.page:

@@ -132,7 +132,7 @@ def write(records: list[Record], path: Path) -> None:
     """Write records to a file, one benchmark under its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {record.name: record.as_dict() for record in records}
-    text = json.dumps(content, indent=1, default=plain, allow_nan=False)
+    text = json.dumps(_finite(content), indent=1, allow_nan=False)
     # A list of numbers reads better on one line.
     text = re.sub(r"\[\n\s+([^\[\]{}]*?)\n\s+\]", lambda m: f"[{_on_one_line(m[1])}]", text)
     path.write_text(text + "\n", encoding="utf-8")
@@ -247,6 +247,17 @@ def _blas() -> str:
 
 def _on_one_line(text: str) -> str:
     return ", ".join(part.strip() for part in text.split(",\n"))
+
+
+def _finite(value: Any) -> Any:
+    """Return the same with plain numbers, and with None for what is not finite."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return _finite(plain(value)) if hasattr(value, "tolist") else value
 
 
 def plain(value: Any) -> Any:
