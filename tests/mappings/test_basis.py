@@ -106,3 +106,29 @@ def test_a_singular_matrix_is_solved_all_the_same():
     np.testing.assert_allclose(
         phi @ W, phi @ np.linalg.lstsq(phi, Z[:50], rcond=None)[0], atol=1e-6
     )
+
+
+@pytest.mark.parametrize("cache_size", [0.0, 1000.0])
+def test_a_regression_after_few_rows_moved_is_the_same(cache_size, monkeypatch):
+    """What the rows that stayed add is known; the shortcut must not be felt."""
+    monkeypatch.setattr("supred.blocks.LEAST_BLOCK_ROWS", 100)
+    monkeypatch.setattr("supred.blocks.BLOCK_NUMBERS", 1)
+    rng = np.random.RandomState(0)
+    X, weights = rng.normal(size=(700, 3)), rng.uniform(0.5, 2.0, size=700)
+    Z = rng.normal(size=(700, 2))
+
+    def regress_twice(most_moved):
+        monkeypatch.setattr(basis, "MOST_MOVED", most_moved)
+        mapping = RBFMapping(X[:40], 0.5, alpha=1e-2, cache_size=cache_size)
+        mapping.prepare(X, weights)
+        mapping.regress(Z, mu=2.0)
+        moved = mapping.project_training().copy()
+        moved[5:60] += 0.3
+        moved[690] -= 1.0
+        mapping.regress(moved, mu=3.0)
+        return mapping.W, mapping.w0
+
+    whole = regress_twice(-1.0)
+    some = regress_twice(0.7)
+    np.testing.assert_allclose(some[0], whole[0], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(some[1], whole[1], rtol=1e-8)

@@ -125,7 +125,10 @@ def make_mapping(
     many_shifts: bool = False,
 ) -> Mapping:
     """Return the mapping that the parameters ask for, not yet prepared."""
-    options = {"cache_size": cache_megabytes(model, X), "many_shifts": many_shifts}
+    options: dict[str, Any] = {
+        "cache_size": cache_megabytes(model, X),
+        "many_shifts": many_shifts,
+    }
     if not isinstance(model.mapping, str):
         return RegressorMapping(seeded(model.mapping, rng))
     if model.mapping == "linear":

@@ -18,6 +18,8 @@ from supred.kernels import GaussianCenters
 from supred.mappings.normal_equations import NormalEquations
 
 MEGABYTE = 2**20
+# Where more than this part of the rows has moved, the sum goes over all of them.
+MOST_MOVED = 0.7
 
 
 class BasisMapping(ABC):
@@ -67,6 +69,8 @@ class BasisMapping(ABC):
         self._Phi = self.basis_of(X, self.cache_size * MEGABYTE if self._cacheable else 0.0)
         self._weights = weights
         self._total = float(weights.sum())
+        self.W = self.w0 = np.empty(0)
+        self._projected: tuple[np.ndarray, np.ndarray | None] = (self.W, None)
         along = () if (weights == 1).all() else (weights,)
         gram, sums = self._Phi.sum(moments, *along)
         self.mean = sums / self._total
@@ -76,13 +80,31 @@ class BasisMapping(ABC):
     def regress(self, Z: np.ndarray, mu: float) -> None:
         """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the F step."""
         center = self._weights @ Z / self._total
-        right = self._Phi.sum(products, self._weights[:, None] * (Z - center))
-        self.W = self._equations.solve(right, 2.0 * self.alpha / mu)
+        self.W = self._equations.solve(self._right_side(Z, center), 2.0 * self.alpha / mu)
         self.w0 = center - self.mean @ self.W
+
+    def _right_side(self, Z: np.ndarray, center: np.ndarray) -> np.ndarray:
+        """Return Phi^T S Z, both centred.
+
+        A Z step moves fewer and fewer rows. With F = Phi W + w0 of the rows before it,
+        ``Phi^T S F = (Phi^T S Phi) W`` is at hand, and only ``Phi^T S (Z - F)`` is to be added.
+        """
+        W, F = self._projected
+        moved = None if W is not self.W or F is None else (F != Z).any(axis=1)
+        if moved is None or moved.mean() > MOST_MOVED:
+            return self._Phi.sum(products, self._weights[:, None] * (Z - center))
+        right = self._equations.gram @ W
+        if moved.any():
+            way = self._weights[:, None] * (Z - F)
+            right += self._Phi.sum_where(moved, products, way)
+            right -= np.outer(self.mean, way.sum(axis=0))
+        return right
 
     def project_training(self) -> np.ndarray:
         """Return F of the training rows."""
-        return self._Phi.map(partial(combine, W=self.W, w0=self.w0))
+        F = self._Phi.map(partial(combine, W=self.W, w0=self.w0))
+        self._projected = (self.W, F)
+        return F
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of any rows."""
@@ -104,7 +126,7 @@ class BasisMapping(ABC):
 
     def forget_training(self) -> None:
         """Drop the training rows and all that was made of them."""
-        for name in ("_Phi", "_weights", "_total", "_equations", "mean"):
+        for name in ("_Phi", "_weights", "_total", "_equations", "_projected", "mean"):
             self.__dict__.pop(name, None)
 
     def arrays(self) -> list[np.ndarray]:
