@@ -90,8 +90,9 @@ class BasisMapping(ABC):
         ``Phi^T S F = (Phi^T S Phi) W`` is at hand, and only ``Phi^T S (Z - F)`` is to be added.
         """
         W, F = self._projected
-        moved = None if W is not self.W or F is None else (F != Z).any(axis=1)
-        if moved is None or moved.mean() > MOST_MOVED:
+        usable = W is self.W and F is not None and F.shape == Z.shape
+        moved = (F != Z).any(axis=1) if usable else None
+        if F is None or moved is None or moved.mean() > MOST_MOVED:
             return self._Phi.sum(products, self._weights[:, None] * (Z - center))
         right = self._equations.gram @ W
         if moved.any():
