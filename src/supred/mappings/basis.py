@@ -90,9 +90,11 @@ class BasisMapping(ABC):
         ``Phi^T S F = (Phi^T S Phi) W`` is at hand, and only ``Phi^T S (Z - F)`` is to be added.
         """
         W, F = self._projected
-        usable = W is self.W and F is not None and F.shape == Z.shape
-        moved = (F != Z).any(axis=1) if usable else None
-        if F is None or moved is None or moved.mean() > MOST_MOVED:
+        if F is None or W is not self.W or F.shape != Z.shape:
+            moved = np.ones(len(Z), dtype=bool)
+        else:
+            moved = (F != Z).any(axis=1)
+        if F is None or moved.mean() > MOST_MOVED:
             return self._Phi.sum(products, self._weights[:, None] * (Z - center))
         right = self._equations.gram @ W
         if moved.any():
