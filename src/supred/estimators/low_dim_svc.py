@@ -16,6 +16,7 @@ from supred._validation import check_weights
 from supred.blocks import RowSource, select
 from supred.estimators import _low_dim_parts as parts
 from supred.estimators._base import LatentClassifier
+from supred.estimators._checkpoint import Checkpoint, checkpoint_of
 from supred.estimators._sources import source_labels
 from supred.mappings.base import Mapping
 from supred.mappings.basis import BasisMapping, RBFMapping
@@ -106,6 +107,11 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         Megabytes that basis functions of training rows may take during `fit`; what does not fit
         is computed again in each pass. By default 1000 for rows in memory, and nothing for
         memory maps and for `RowBlocks` without ``cache=True``.
+    checkpoint : path, optional
+        File to which the state of the fit is written after each iteration. If it is there when
+        `fit` begins, with the same data and parameters, the fit goes on from its last iteration
+        and ends at the same model. It is removed when the fit has come to its end. Not for a
+        regressor as the mapping.
     random_state : int, RandomState or None, default=None
         For the choice of centres, the held-out part and the start.
     n_jobs : int, optional
@@ -195,6 +201,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         n_iter_no_change: int = 5,
         class_weight: Any = None,
         cache_size: float | None = None,
+        checkpoint: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -218,6 +225,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.cache_size = cache_size
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -263,12 +271,21 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         if not used.all():
             X, codes, weights = select(X, used), codes[used], weights[used]
         self.classes_ = classes
-        rng = check_random_state(self.random_state)
+        checkpoint = checkpoint_of(self, X, codes, weights, held_out)
+        rng = (
+            check_random_state(self.random_state)
+            if checkpoint is None
+            else checkpoint.random_state(self.random_state)
+        )
         if held_out is None and self.early_stopping:
             X, codes, weights, held_out = self._hold_out(X, codes, weights, rng)
         mapping = parts.make_mapping(self, X, weights, rng)
         mapping.prepare(X, weights)
-        self._train(mapping, X, codes, weights, held_out, rng, rows_used=used)
+        self._train(
+            mapping, X, codes, weights, held_out, rng, rows_used=used, checkpoint=checkpoint
+        )
+        if checkpoint is not None:
+            checkpoint.remove()
         mapping.forget_training()
         self._warn()
         return self
@@ -282,13 +299,19 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         held_out: "parts.HeldOut | None",
         rng: np.random.RandomState,
         rows_used: np.ndarray | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> Loss:
         """Run the alternation with a prepared mapping, keep its result and return the loss."""
         n_classes = len(self.classes_)
         n_components = parts.n_components_of(self, n_classes)
         loss = parts.make_loss(self, codes, n_classes, weights)
-        Z = parts.starting_coordinates(
-            self, mapping, codes, weights, n_classes, n_components, rng, rows_used
+        resume = None if checkpoint is None else checkpoint.state
+        Z = (
+            parts.starting_coordinates(
+                self, mapping, codes, weights, n_classes, n_components, rng, rows_used
+            )
+            if resume is None
+            else resume.Z
         )
 
         def so_far() -> dict[str, Any]:
@@ -312,6 +335,8 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
             train_error=lambda scores: parts.weighted_error(scores, codes, weights),
             validation_error=held_out.error_of(mapping, loss) if held_out is not None else None,
             on_iteration=progress,
+            resume=resume,
+            save=None if checkpoint is None else checkpoint.save,
         )
         progress.close()
         self._keep(mapping, loss, record, n_components)

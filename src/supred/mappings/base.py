@@ -36,6 +36,12 @@ class Mapping(Protocol):
     def restore(self, snapshot: Any) -> None:
         """Go back to parameters that `snapshot` returned."""
 
+    def training_state(self) -> dict[str, Any]:
+        """Return all that training has changed, as arrays, numbers and tuples of them."""
+
+    def resume_training(self, state: dict[str, Any]) -> None:
+        """Go on from what `training_state` returned, with the same rows prepared."""
+
     def forget_training(self) -> None:
         """Drop all that only the training needs."""
 

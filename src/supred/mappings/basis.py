@@ -127,6 +127,15 @@ class BasisMapping(ABC):
         """Set the parameters (W, w0)."""
         self.W, self.w0 = snapshot
 
+    def training_state(self) -> dict[str, Any]:
+        """Return the parameters and how the equations are being solved."""
+        return {"parameters": self.snapshot(), "n_factors": self._equations.n_factors}
+
+    def resume_training(self, state: dict[str, Any]) -> None:
+        """Go on from what `training_state` returned, with the same rows prepared."""
+        self.restore(state["parameters"])
+        self._equations.n_factors = state["n_factors"]
+
     def forget_training(self) -> None:
         """Drop the training rows and all that was made of them."""
         for name in ("_Phi", "_weights", "_total", "_equations", "_projected", "mean"):

@@ -72,6 +72,14 @@ class RegressorMapping:
         """Set the fitted regressor."""
         self.fitted = snapshot
 
+    def training_state(self) -> dict[str, Any]:
+        """Return the fitted regressor, which cannot be written to a checkpoint."""
+        return {"fitted": self.fitted}
+
+    def resume_training(self, state: dict[str, Any]) -> None:
+        """Set the fitted regressor."""
+        self.fitted = state["fitted"]
+
     def forget_training(self) -> None:
         """Drop the training rows."""
         self.__dict__.pop("_X", None)

@@ -49,6 +49,12 @@ class Regression(Protocol):
     def restore(self, snapshot: Any) -> None:
         """Set the parameters."""
 
+    def training_state(self) -> dict[str, Any]:
+        """Return all that training has changed, as arrays, numbers and tuples of them."""
+
+    def resume_training(self, state: dict[str, Any]) -> None:
+        """Go on from what `training_state` returned, with the same rows prepared."""
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -97,6 +103,38 @@ class Alternation:
     stopped: str = "max_iter"
 
 
+@dataclass(frozen=True)
+class State:
+    """All that the next iteration depends on, beside the training rows.
+
+    Attributes
+    ----------
+    iteration : int
+        The last iteration that was done.
+    mu : float
+        The next iteration's penalty.
+    Z : ndarray of shape (n_rows, n_components)
+    mapping, loss : Any
+        What training has changed in them.
+    best : tuple of float
+        Merit of the best iterate.
+    best_iter : int
+    kept : tuple
+        The best iterate: parameters of the mapping and of the classifier.
+    history : dict of lists
+    """
+
+    iteration: int
+    mu: float
+    Z: np.ndarray
+    mapping: dict[str, Any]
+    loss: dict[str, Any]
+    best: tuple[float, float]
+    best_iter: int
+    kept: Any
+    history: dict[str, list[float]]
+
+
 def alternate(
     mapping: Regression,
     loss: Loss,
@@ -107,6 +145,8 @@ def alternate(
     train_error: Callable[[np.ndarray], float],
     validation_error: Callable[[], float] | None = None,
     on_iteration: Callable[[int, Alternation], bool] | None = None,
+    resume: State | None = None,
+    save: Callable[[State], None] | None = None,
 ) -> Alternation:
     """Train the mapping and the classifier together; both hold the best iterate at the end.
 
@@ -129,6 +169,10 @@ def alternate(
         iterate with the least nested objective is kept.
     on_iteration : callable, optional
         Called after each iteration with its number and the record; True ends the alternation.
+    resume : State, optional
+        Go on from here, not from `Z`.
+    save : callable, optional
+        Called with the state after each iteration but the last.
 
     Returns
     -------
@@ -137,13 +181,22 @@ def alternate(
     record = Alternation()
     began = perf_counter()
     mu = schedule.mu
-    loss.train(Z)
-    mapping.regress(Z, mu)
-    F = mapping.project_training()
-
     best: tuple[float, float] | None = None
     kept: Any = None
-    for iteration in range(schedule.max_iter + 1):
+    first = 0
+    if resume is None:
+        loss.train(Z)
+        mapping.regress(Z, mu)
+    else:
+        first, mu, Z = resume.iteration + 1, resume.mu, resume.Z
+        best, kept = resume.best, resume.kept
+        record = Alternation(resume.history, resume.best_iter, resume.iteration)
+        began -= record.history["seconds"][-1]
+        vars(loss).update(resume.loss)
+        mapping.resume_training(resume.mapping)
+    F = mapping.project_training()
+
+    for iteration in range(first, schedule.max_iter + 1):
         if iteration:
             Z = loss.pull(F, Z, mu)
             loss.train(Z)
@@ -175,9 +228,32 @@ def alternate(
             break
         if iteration:
             mu *= schedule.mu_factor
+        if save is not None and iteration < schedule.max_iter:
+            save(
+                State(
+                    iteration,
+                    mu,
+                    Z,
+                    mapping.training_state(),
+                    _state_of(loss),
+                    best,
+                    record.best_iter,
+                    kept,
+                    record.history,
+                )
+            )
     mapping.restore(kept[0])
     loss.parameters = kept[1]
     return record
+
+
+def _state_of(loss: Loss) -> dict[str, Any]:
+    """Return what training changes in a loss: the classifier, its gap and private warm starts."""
+    return {
+        name: value
+        for name, value in vars(loss).items()
+        if name in ("parameters", "gap") or name.startswith("_")
+    }
 
 
 def _stopping_reason(record: Alternation, schedule: Schedule, validated: bool) -> str:
