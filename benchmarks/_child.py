@@ -1,0 +1,143 @@
+"""Fits in a process of their own, with the most memory that they took."""
+
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import warnings
+from importlib import metadata
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+N_FEATURES, N_CLASSES = 50, 10
+
+
+def write_rows(folder: Path, n_rows: int, seed: int = 0) -> None:
+    """Write X.npy, `n_rows` x 50 in double precision, and y.npy block by block.
+
+    Each of the ten classes is a mixture of three Gaussians.
+    """
+    rng = np.random.default_rng(seed)
+    means = 1.2 * rng.normal(size=(3 * N_CLASSES, N_FEATURES))
+    X = np.lib.format.open_memmap(
+        folder / "X.npy", mode="w+", dtype=np.float64, shape=(n_rows, N_FEATURES)
+    )
+    y = np.empty(n_rows, dtype=np.int8)
+    for start in range(0, n_rows, 50_000):
+        part = slice(start, min(start + 50_000, n_rows))
+        sources = rng.integers(0, len(means), part.stop - part.start)
+        X[part] = means[sources] + 2.0 * rng.normal(size=(len(sources), N_FEATURES))
+        y[part] = sources % N_CLASSES
+    X.flush()
+    np.save(folder / "y.npy", y)
+
+
+def run(task: dict[str, Any]) -> dict[str, Any]:
+    """Do a task of :func:`fit` in a new process and return what it found."""
+    command = [sys.executable, "-m", "benchmarks._child", json.dumps(task)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def fit(task: dict[str, Any]) -> dict[str, Any]:
+    """Fit a LowDimSVC to the rows of a folder.
+
+    Parameters
+    ----------
+    task : dict
+        `folder`, `parameters` of the estimator, `source` ("file", "map" or "memory"); with `out`
+        the model's numbers are saved there, with `stop_after` the fit is interrupted after that
+        iteration.
+    """
+    from supred import LowDimSVC, RowBlocks
+
+    warnings.simplefilter("ignore")
+    folder = Path(task["folder"])
+    y = np.load(folder / "y.npy")
+    sources = {
+        "file": lambda: RowBlocks(folder / "X.npy"),
+        "map": lambda: np.load(folder / "X.npy", mmap_mode="r"),
+        "memory": lambda: np.load(folder / "X.npy"),
+    }
+    X = sources[task["source"]]()
+    before = peak_bytes()
+    model = LowDimSVC(**task["parameters"])
+    if "stop_after" in task:
+        _stop_after(task["stop_after"])
+    began = perf_counter()
+    try:
+        model.fit(X, y)
+    except KeyboardInterrupt:
+        return {"interrupted": True}
+    seconds = perf_counter() - began
+    result = {"seconds": seconds, "before": before, "peak": peak_bytes(), "n_iter": model.n_iter_}
+    result["train_error"] = float(model.history_["train_error"][model.best_iter_])
+    if "out" in task:
+        began = perf_counter()
+        Z, labels = model.transform(X), model.predict(X)
+        result["predict_seconds"] = perf_counter() - began
+        result["peak"] = peak_bytes()
+        np.savez(task["out"], W=model.mapping_.W, coef=model.coef_, Z=Z, labels=labels)
+    return result
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has had."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what getrusage says begins with the parent's
+        line = next(t for t in status.read_text().splitlines() if t.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _stop_after(iteration: int) -> None:
+    """Press Ctrl-C in the F step that follows an iteration."""
+    from supred.mappings.basis import BasisMapping
+
+    regress, calls = BasisMapping.regress, []
+
+    def interrupted(self: Any, Z: np.ndarray, mu: float) -> None:
+        calls.append(mu)
+        if len(calls) == iteration + 2:  # the start is the first
+            raise KeyboardInterrupt
+        regress(self, Z, mu)
+
+    BasisMapping.regress = interrupted  # type: ignore[method-assign]
+
+
+def figure(name: str, value: float, unit: str, at_most: float | None, note: str) -> dict[str, Any]:
+    """Return a figure as a record holds it."""
+    reached = None if at_most is None else value <= at_most
+    return {
+        "name": name, "value": value, "unit": unit, "at_most": at_most, "at_least": None,
+        "note": note, "better": "less", "reached": reached,
+    }  # fmt: skip
+
+
+def write_record(
+    path: str, name: str, title: str, figures: list[dict[str, Any]], runs: dict[str, Any]
+) -> None:
+    """Write the figures with the conditions they were taken under, as JSON."""
+    packages = ("supred", "numpy", "scipy", "scikit-learn")
+    conditions = {
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "versions": {package: metadata.version(package) for package in packages},
+        "threads": os.environ.get("OMP_NUM_THREADS", "all"),
+    }
+    record = {
+        "name": name, "title": title, "figures": figures, "runs": runs, "tables": {},
+        "conditions": conditions,
+    }  # fmt: skip
+    Path(path).write_text(json.dumps({name: record}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    print(json.dumps(fit(json.loads(sys.argv[1]))))
