@@ -118,6 +118,20 @@ def test_npy_targets_precision_and_order(tmp_path):
     np.testing.assert_array_equal(by_columns.rows().whole(), X[:, [2, 0]])
 
 
+def test_a_transform_of_each_block(tmp_path):
+    holes = X.copy()
+    holes[::4, 1] = np.nan
+    np.save(tmp_path / "a.npy", holes)
+    with pytest.raises(ValueError, match="contains NaN: column 1 of row 0"):
+        list(RowBlocks(tmp_path / "a.npy").blocks())
+    source = RowBlocks(tmp_path / "a.npy", transform=lambda block: np.nan_to_num(block)[:, :2] + 1)
+    assert source.shape == (50, 2)
+    np.testing.assert_array_equal(np.vstack(list(source.blocks())), np.nan_to_num(holes)[:, :2] + 1)
+    np.testing.assert_array_equal(source.rows().whole(), np.nan_to_num(holes)[:, :2] + 1)
+    thin = RowBlocks(tmp_path / "a.npy", transform=lambda block: sparse.coo_array(block[:, :1]))
+    np.testing.assert_array_equal(thin.rows().whole().toarray(), X[:, :1])
+
+
 def test_csv_without_names_with_quotes_and_blank_lines(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1,2,0\n3,4,1\n\n5,6,1\n")

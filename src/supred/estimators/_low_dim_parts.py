@@ -296,6 +296,12 @@ def check_validation(
     return HeldOut(X_val, codes, weights, cache_megabytes(model, X_val))
 
 
+def tell(model: Any, text: str) -> None:
+    """Print a line on stderr if the model is verbose."""
+    if model.verbose:
+        print(f"[{type(model).__name__}] {text}", file=sys.stderr)
+
+
 class Progress:
     """Tell of each iteration: a line on stderr if verbose, and scikit-learn's callbacks."""
 

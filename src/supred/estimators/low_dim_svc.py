@@ -280,7 +280,9 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         if held_out is None and self.early_stopping:
             X, codes, weights, held_out = self._hold_out(X, codes, weights, rng)
         mapping = parts.make_mapping(self, X, weights, rng)
+        parts.tell(self, f"{X.shape[0]} rows x {X.shape[1]} features: mapping chosen")
         mapping.prepare(X, weights)
+        parts.tell(self, "training rows prepared")
         self._train(
             mapping, X, codes, weights, held_out, rng, rows_used=used, checkpoint=checkpoint
         )

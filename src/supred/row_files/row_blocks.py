@@ -2,14 +2,15 @@
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from supred._validation import check_choice, check_integer, is_missing
-from supred.blocks import Rows, rows_of
+from supred.blocks import LocalRows, Rows, rows_of
 from supred.row_files.readers import FileReader, NpyReader, ParquetReader
 from supred.row_files.reading import ReadSource, join
 from supred.row_files.text_readers import CsvReader, SvmlightReader
@@ -57,6 +58,9 @@ class RowBlocks(ReadSource):
         Columns that hold the features; by default all others.
     format : {"npy", "parquet", "csv", "svmlight"}, optional
         By default told by the files' names.
+    transform : callable, optional
+        What to make of each block of features, such as ``scaler.transform`` of a fitted
+        `StandardScaler`. It may fill in missing values and change the number of features.
     block_rows : int, optional
         Most rows to read at a time. By default the blocks are those of an array of the same
         shape, and a fit comes out the same to the last digit.
@@ -106,6 +110,7 @@ class RowBlocks(ReadSource):
         sample_weight: Column | None = None,
         columns: Sequence[Column] | None = None,
         format: str | None = None,
+        transform: Callable[[Any], Any] | None = None,
         block_rows: int | None = None,
         dtype: Any = None,
         n_features: int | None = None,
@@ -121,9 +126,11 @@ class RowBlocks(ReadSource):
             raise ValueError(f"path holds files of several formats ({sorted(kinds)}); use one.")
         self.format = kinds.pop()
         self.target, self.sample_weight = target, sample_weight
+        self.transform = transform
         self.cache = bool(cache)
         self.keeps_blocks = self.cache
         self._kept: Any = None
+        self._transformed = False
         self._readers = [READERS[self.format](file) for file in self.files]
         self.is_sparse = self._readers[0].is_sparse
         self._starts: np.ndarray | None = None
@@ -200,7 +207,21 @@ class RowBlocks(ReadSource):
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of features; text files are read once to tell."""
-        return int(self._row_starts()[-1]), self.n_features
+        n_rows = int(self._row_starts()[-1])
+        if self.transform is not None and not self._transformed:
+            self._transformed = True
+            first = self.transform(self._read(0, 1))
+            if self.feature_names is not None and first.shape[1] != self.n_features:
+                self.feature_names = None
+            self.n_features = first.shape[1]
+            self.is_sparse = sparse.issparse(first)
+        return n_rows, self.n_features
+
+    def blocks(self) -> Iterator[Any]:
+        """Yield the rows block by block, for instance for a scaler's `partial_fit`."""
+        rows = self.rows()
+        if isinstance(rows, LocalRows):
+            yield from (rows.block(part) for part in rows.parts())
 
     def _row_starts(self) -> np.ndarray:
         """Return the first row of each file, and the number of rows."""
@@ -235,13 +256,21 @@ class RowBlocks(ReadSource):
         start, stop : int
             First row and the row after the last.
         """
+        rows = self._read(start, stop)
+        if self.transform is not None:
+            rows = self.transform(rows)
+            rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
+        return rows.astype(self.dtype, copy=False)
+
+    def _read(self, start: int, stop: int) -> Any:
+        """Return rows as the files have them."""
         starts = self._row_starts()
         pieces = []
         for number in range(len(self._readers)):
             low, high = int(starts[number]), int(starts[number + 1])
             if low < stop and start < high:
                 piece = self._readers[number].read(max(start, low) - low, min(stop, high) - low)
-                pieces.append(piece.astype(self.dtype, copy=False))
+                pieces.append(piece)
         return join(pieces)
 
     def where(self, row: int) -> str:
@@ -252,7 +281,7 @@ class RowBlocks(ReadSource):
 
     def labels(self) -> np.ndarray | None:
         """Return the labels of all rows, or None without a `target`."""
-        if self.target is None and not self.is_sparse:
+        if self.target is None and self.format != "svmlight":
             return None
         labels = self._column(0 if self.target is None else self.target, "target")
         missing = np.flatnonzero(is_missing(labels))
@@ -272,7 +301,7 @@ class RowBlocks(ReadSource):
     def _column(self, column: Column, name: str) -> np.ndarray:
         """Return a column that is no feature."""
         first = self._readers[0]
-        place = 0 if self.is_sparse else _index(first, column, name)
+        place = 0 if self.format == "svmlight" else _index(first, column, name)
         return np.concatenate(
             [reader.values(_same_column(first, reader, place)) for reader in self._readers]
         )
