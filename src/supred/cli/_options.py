@@ -74,6 +74,16 @@ def add_training(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of all that is random (0)")
 
 
+def add_stream(parser: argparse.ArgumentParser) -> None:
+    """Add --stream."""
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="read the rows block by block, never all at once (NPY, Parquet, CSV, svmlight; a "
+        "file, a folder or a pattern; numbers only)",
+    )
+
+
 def add_output(parser: argparse.ArgumentParser, what: str, *, required: bool = False) -> None:
     """Add the place of the output."""
     parser.add_argument("--out", metavar="FILE", required=required, help=what)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from supred.cli import _options
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from supred.export.model_file import TableModel
     from supred.tables import Table
 
@@ -14,6 +16,18 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the model and the table to use it on."""
     parser.add_argument("model", metavar="MODEL", help="a file that supred fit wrote")
     _options.add_input(parser, optional=True)
+    _options.add_stream(parser)
+
+
+def apply(options: argparse.Namespace, method: str) -> "tuple[TableModel, np.ndarray]":
+    """Return the model, and what its `predict` or `transform` makes of the table."""
+    if options.stream:
+        from supred.cli import _stream
+
+        model, rows = _stream.read(options)
+        return model, _stream.checked(getattr(model.estimator, method), rows)
+    model, table = read(options)
+    return model, getattr(model, method)(table.X)
 
 
 def read(options: argparse.Namespace, *, labelled: bool = False) -> "tuple[TableModel, Table]":

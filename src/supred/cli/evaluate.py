@@ -20,6 +20,8 @@ def run(options: argparse.Namespace) -> int:
 
     from supred.tables import TableError
 
+    if options.stream:
+        raise TableError("evaluate reads the whole table; use predict --stream.")
     model, table = _use_model.read(options, labelled=True)
     classes = [str(label) for label in model.classes.tolist()]
     truth = np.array([str(label) for label in table.labels.tolist()])

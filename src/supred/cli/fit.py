@@ -30,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a parameter of the method, such as C=10 or kernel=rbf (may be repeated)",
     )
+    _options.add_stream(parser)
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="where LowDimSVC writes its state after each iteration; a fit that was interrupted "
+        "goes on from there",
+    )
     _options.add_output(parser, "where to save the model, by custom NAME.supred", required=True)
     _options.add_json(parser)
 
@@ -40,13 +47,17 @@ def run(options: argparse.Namespace) -> int:
 
     check_output(options.out, overwrite=options.force)
     estimator = make_estimator(options)
+    if options.stream:
+        from supred.cli import _stream
+
+        _finish(options, *_stream.fit(options, estimator))
+        return 0
     table, preparation = _options.read_training(options)
 
     import numpy as np
 
-    from supred.export.model_file import TableModel, save_model
+    from supred.export.model_file import TableModel
 
-    notes = preparation.sentences(table)
     labels = table.labels
     if options.method == "ClassConstrainedEmbedding":
         labels = labels.astype(str)  # the number -1 would mean a row without a label
@@ -58,15 +69,22 @@ def run(options: argparse.Namespace) -> int:
         target=table.target,
         preparation=preparation,
         ignored=table.ignored,
-        notes=notes,
+        notes=preparation.sentences(table),
     )
-    error = float(np.mean(model.predict(table.X) != labels))
+    _finish(options, model, table.n_rows, float(np.mean(model.predict(table.X) != labels)))
+    return 0
+
+
+def _finish(options: argparse.Namespace, model: Any, n_rows: int, error: float) -> None:
+    """Save the model and say what it is."""
+    from supred.export.model_file import save_model
+
     save_model(model, options.out, overwrite=options.force)
     size = model.estimator.model_size_
     _options.say(
         options,
-        *notes,
-        f"{options.method} on {table.n_rows} rows, {len(table.columns)} columns, "
+        *model.notes,
+        f"{options.method} on {n_rows} rows, {len(model.columns)} columns, "
         f"{len(model.classes)} classes: training error {100 * error:.2f} %, "
         f"{size.numbers} numbers ({size.bytes} bytes).",
         f"Saved as {options.out}.",
@@ -76,16 +94,15 @@ def run(options: argparse.Namespace) -> int:
             {
                 "model": str(options.out),
                 "method": options.method,
-                "rows": table.n_rows,
-                "columns": [column.name for column in table.columns],
-                "target": table.target,
+                "rows": n_rows,
+                "columns": [column.name for column in model.columns],
+                "target": model.target,
                 "classes": model.classes.tolist(),
                 "training_error": error,
                 "model_bytes": size.bytes,
-                "preprocessing": notes,
+                "preprocessing": model.notes,
             }
         )
-    return 0
 
 
 def make_estimator(options: argparse.Namespace) -> Any:
@@ -108,6 +125,10 @@ def make_estimator(options: argparse.Namespace) -> Any:
         if "n_components" not in known:
             raise TableError(f"{options.method} has one dimension per class; drop --components.")
         parameters["n_components"] = options.components
+    if options.checkpoint is not None:
+        if "checkpoint" not in known:
+            raise TableError(f"--checkpoint does not go with {options.method}.")
+        parameters["checkpoint"] = options.checkpoint
     if "random_state" in known:
         parameters.setdefault("random_state", options.seed)
     return made.set_params(**parameters)

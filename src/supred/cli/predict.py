@@ -20,8 +20,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.out is not None:
         check_output(options.out, overwrite=options.force)
-    model, table = _use_model.read(options)
-    labels = model.predict(table.X).tolist()
+    model, predicted = _use_model.apply(options, "predict")
+    labels = predicted.tolist()
     if options.json:
         import json
 

@@ -20,8 +20,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.out is not None:
         check_output(options.out, overwrite=options.force)
-    model, table = _use_model.read(options)
-    Z = model.transform(table.X)
+    model, Z = _use_model.apply(options, "transform")
     names = [str(name) for name in model.estimator.get_feature_names_out()]
     if options.json:
         import json

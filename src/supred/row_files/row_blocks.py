@@ -146,6 +146,11 @@ class RowBlocks(ReadSource):
             if self.dtype not in (np.float32, np.float64):
                 raise ValueError(f"dtype={dtype!r} is not known; use float32 or float64.")
 
+    @staticmethod
+    def format_of(path: PathLike | Sequence[PathLike]) -> str:
+        """Return the format that the name of the first file tells."""
+        return SUFFIXES[_files_of(path, None)[0].suffix.lower()]
+
     def __repr__(self) -> str:
         first = repr(str(self.files[0]))
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
@@ -305,6 +310,26 @@ class RowBlocks(ReadSource):
         return np.concatenate(
             [reader.values(_same_column(first, reader, place)) for reader in self._readers]
         )
+
+
+def column_names(path: PathLike | Sequence[PathLike], *, format: str | None = None) -> list[str]:
+    r"""Return the names of all columns of the first file; x1, x2, ... where it has none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from supred.row_files.row_blocks import column_names
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.csv").write_text("height,species\n1,lily\n")
+    ...     column_names(folder)
+    ['height', 'species']
+    """
+    first = _files_of(path, format)[0]
+    reader = READERS[format or SUFFIXES[first.suffix.lower()]](first)
+    if reader.is_sparse:
+        rows = RowBlocks(path, format=format)
+        return [f"x{k + 1}" for k in range(rows.shape[1])]
+    return reader.names or [f"x{k + 1}" for k in range(reader.n_columns)]
 
 
 def _files_of(path: Any, format: str | None) -> list[Path]:
