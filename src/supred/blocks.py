@@ -51,7 +51,8 @@ class Rows(ABC):
         Parameters
         ----------
         function : callable
-            Returns an array, a number or a tuple of them.
+            Returns an array, a number or a tuple of them. If it has a method
+            ``accumulate(total, block, *slices)``, that may be used to add a block to a sum.
         *along : ndarray of shape (n_rows, ...)
             Values of each row; the function gets those of the block's rows.
         """
@@ -188,9 +189,14 @@ class LocalRows(Rows):
     def sum(self, function: Callable[..., Any], *along: np.ndarray) -> Any:
         """Add up ``function(block, *slices)`` over the blocks, in order."""
         total: Any = None
+        accumulate = getattr(function, "accumulate", None)
         for part in self.parts():
-            term = function(self.block(part), *(values[part] for values in along))
-            total = term if total is None else add(total, term)
+            slices = (values[part] for values in along)
+            if total is not None and accumulate is not None:
+                total = accumulate(total, self.block(part), *slices)
+            else:
+                term = function(self.block(part), *slices)
+                total = term if total is None else add(total, term)
         if total is None:
             raise ValueError("there are no rows to sum over.")
         return total

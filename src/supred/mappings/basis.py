@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg.blas import dsyrk
 
 from supred.blocks import LEAST_BLOCK_ROWS, Rows, rows_of
 from supred.kernels import GaussianCenters
@@ -72,7 +73,8 @@ class BasisMapping(ABC):
         self.W = self.w0 = np.empty(0)
         self._projected: tuple[np.ndarray, np.ndarray | None] = (self.W, None)
         along = () if (weights == 1).all() else (weights,)
-        gram, sums = self._Phi.sum(moments, *along)
+        gram, sums = self._Phi.sum(Moments(), *along)
+        gram += np.tril(gram, -1).T
         self.mean = sums / self._total
         gram -= self._total * np.outer(self.mean, self.mean)
         self._equations = NormalEquations(gram, many_shifts=self.many_shifts)
@@ -148,15 +150,39 @@ class BasisMapping(ABC):
     _cacheable = True
 
 
-def moments(phi: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return Phi^T S Phi and S Phi summed over the rows of a block, in double precision."""
-    wide = _in_double(phi)
-    if weights is None:
-        return _dense(wide.T @ wide), np.asarray(wide.sum(axis=0)).ravel()
-    sums = np.asarray(weights @ wide).ravel()
-    roots = np.sqrt(weights)[:, None]
-    wide = wide.multiply(roots).tocsr() if sparse.issparse(wide) else wide * roots
-    return _dense(wide.T @ wide), sums
+class Moments:
+    """Phi^T S Phi (its lower triangle) and S Phi, summed over rows in double precision.
+
+    The products are added where the sum is: a matrix of n_basis x n_basis numbers for each block,
+    and a second triangle in it, would cost nearly half as much again.
+    """
+
+    def __call__(
+        self, phi: Any, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sums over the rows of a block."""
+        n_basis = phi.shape[1]
+        return self.accumulate(
+            (np.zeros((n_basis, n_basis), order="F"), np.zeros(n_basis)), phi, weights
+        )
+
+    def accumulate(
+        self, total: tuple[np.ndarray, np.ndarray], phi: Any, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Add the sums over the rows of a block to `total`, in place."""
+        gram, sums = total
+        wide = _in_double(phi)
+        if weights is None:
+            sums += np.asarray(wide.sum(axis=0)).ravel()
+        else:
+            sums += np.asarray(weights @ wide).ravel()
+            roots = np.sqrt(weights)[:, None]
+            wide = wide.multiply(roots).tocsr() if sparse.issparse(wide) else wide * roots
+        if sparse.issparse(wide):
+            gram += np.tril(_dense(wide.T @ wide))
+        else:
+            gram = dsyrk(1.0, wide.T, beta=1.0, c=gram, overwrite_c=True, lower=True)
+        return gram, sums
 
 
 def products(phi: Any, target: np.ndarray) -> np.ndarray:

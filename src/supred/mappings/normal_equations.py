@@ -59,7 +59,7 @@ class NormalEquations:
         if shift == self._factor_shift and self._factor is not None:
             return cho_solve(self._factor, right)
         if self.n_factors < CHOLESKY_LIMIT:
-            shifted = self.gram.copy()
+            shifted = self.gram.copy(order="F")  # as LAPACK has it: no second copy
             shifted[np.diag_indices_from(shifted)] += shift
             try:
                 factor = cho_factor(shifted, lower=True, overwrite_a=True)
