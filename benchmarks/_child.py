@@ -2,17 +2,17 @@
 
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
 import warnings
-from importlib import metadata
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+
+from benchmarks.performance._record import RECORDS, Figure, Record, conditions, write
 
 N_FEATURES, N_CLASSES = 50, 10
 
@@ -69,13 +69,13 @@ def fit(task: dict[str, Any]) -> dict[str, Any]:
     model = LowDimSVC(**task["parameters"])
     if "stop_after" in task:
         _stop_after(task["stop_after"])
-    began = perf_counter()
+    began, began_cpu = perf_counter(), process_time()
     try:
         model.fit(X, y)
     except KeyboardInterrupt:
         return {"interrupted": True}
-    seconds = perf_counter() - began
-    result = {"seconds": seconds, "before": before, "peak": peak_bytes(), "n_iter": model.n_iter_}
+    result = {"seconds": perf_counter() - began, "cpu_seconds": process_time() - began_cpu}
+    result |= {"before": before, "peak": peak_bytes(), "n_iter": model.n_iter_}
     result["train_error"] = float(model.history_["train_error"][model.best_iter_])
     if "out" in task:
         began = perf_counter()
@@ -111,32 +111,13 @@ def _stop_after(iteration: int) -> None:
     BasisMapping.regress = interrupted  # type: ignore[method-assign]
 
 
-def figure(name: str, value: float, unit: str, at_most: float | None, note: str) -> dict[str, Any]:
-    """Return a figure as a record holds it."""
-    reached = None if at_most is None else value <= at_most
-    return {
-        "name": name, "value": value, "unit": unit, "at_most": at_most, "at_least": None,
-        "note": note, "better": "less", "reached": reached,
-    }  # fmt: skip
-
-
-def write_record(
-    path: str, name: str, title: str, figures: list[dict[str, Any]], runs: dict[str, Any]
+def keep(
+    path: str | None, name: str, title: str, figures: list[Figure], runs: dict[str, Any]
 ) -> None:
     """Write the figures with the conditions they were taken under, as JSON."""
-    packages = ("supred", "numpy", "scipy", "scikit-learn")
-    conditions = {
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "versions": {package: metadata.version(package) for package in packages},
-        "threads": os.environ.get("OMP_NUM_THREADS", "all"),
-    }
-    record = {
-        "name": name, "title": title, "figures": figures, "runs": runs, "tables": {},
-        "conditions": conditions,
-    }  # fmt: skip
-    Path(path).write_text(json.dumps({name: record}, indent=1) + "\n", encoding="utf-8")
+    threads = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
+    record = Record(name, title, figures, runs, conditions=conditions(threads, seed=0))
+    write([record], Path(path) if path else RECORDS / f"{name}.json")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._child import figure, run, write_record, write_rows
+from benchmarks._child import keep, run, write_rows
 from benchmarks._report import Row, print_rows
+from benchmarks.performance._record import Figure
 
 MOST_BYTES = 1.5e9
 AGREEMENT = 1e-6
@@ -41,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--centers", type=int, help="M (default: 1000)")
     parser.add_argument("--iterations", type=int, help="max_iter (default: the estimator's)")
     parser.add_argument("--folder", help="where to write the rows (default: a temporary folder)")
-    parser.add_argument("--record", metavar="FILE", help="write a JSON record")
+    parser.add_argument("--record", metavar="FILE", help="where to write the JSON record")
     options = parser.parse_args(arguments)
     n_rows = options.rows or (20_000 if options.quick else 1_000_000)
     centers = options.centers or (200 if options.quick else 1000)
@@ -108,18 +109,19 @@ def main(arguments: list[str] | None = None) -> int:
         ),
         Row("transform and predict from the file", f"{runs['file']['predict_seconds']:.1f} s"),
     ]
-    if options.record:
-        limit = MOST_BYTES / 1e6
+    if options.record or not options.quick:
         figures = [
-            figure("peak memory, rows in a file", megabytes["file"], "MB", limit, title),
-            figure("difference from the fit in memory", apart["file"], "", AGREEMENT, ""),
-            figure("memory map: difference from memory", apart["map"], "", AGREEMENT, ""),
-            figure("interrupted and resumed: difference", resumed, "", 1e-12, ""),
-            figure("time, file / memory", ratio, "x", None, "in memory 1 GB is kept"),
+            Figure("peak memory, rows in a file", megabytes["file"], "MB", MOST_BYTES / 1e6),
+            Figure("peak memory, memory map", megabytes["map"], "MB", note="with its pages"),
+            Figure("peak memory, rows in memory", megabytes["memory"], "MB"),
+            Figure(
+                "file: relative difference from the fit in memory", apart["file"], "", AGREEMENT
+            ),
+            Figure("map: relative difference from the fit in memory", apart["map"], "", AGREEMENT),
+            Figure("interrupted and resumed: relative difference", resumed, "", 1e-12),
+            Figure("time of the fit, file / memory", ratio, "x", note="in memory 1 GB is kept"),
         ]
-        write_record(
-            options.record, "out_of_memory", f"Files beyond memory: {title}", figures, runs
-        )
+        keep(options.record, "out_of_memory", f"Files beyond memory: {title}", figures, runs)
     return 0 if print_rows(f"out of memory: {title}", rows) else 1
 
 

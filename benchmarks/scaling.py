@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._child import N_CLASSES, figure, run, write_record, write_rows
+from benchmarks._child import N_CLASSES, keep, run, write_rows
 from benchmarks._report import Row, print_rows
+from benchmarks.performance._record import Figure
 
 SIZES = (50_000, 100_000, 200_000, 400_000)
 QUICK_SIZES = (25_000, 60_000)
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--centers", type=int, help="M (default: 1000)")
     parser.add_argument("--iterations", type=int, default=5, help="iterations (default: 5)")
     parser.add_argument("--repeats", type=int, default=1, help="fits of each size; the best counts")
-    parser.add_argument("--record", metavar="FILE", help="write a JSON record")
+    parser.add_argument("--record", metavar="FILE", help="where to write the JSON record")
     options = parser.parse_args(arguments)
     sizes = options.sizes or (QUICK_SIZES if options.quick else SIZES)
     iterations = 2 if options.quick else options.iterations
@@ -49,6 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
             runs[n_rows] = min(repeats, key=lambda found: found["seconds"])
     counts = np.array(list(runs))
     per_row = np.array([found["seconds"] for found in runs.values()]) / counts
+    processor = np.array([found["cpu_seconds"] for found in runs.values()]) / counts
     peaks = np.array([found["peak"] for found in runs.values()])
     slope = float(np.polyfit(counts, peaks, 1)[0])
     copies = slope / (8 * NUMBERS)
@@ -71,6 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
             required="-" if options.quick else f"<= {MOST_SPREAD}",
             reached=None if options.quick else ratio <= MOST_SPREAD,
         ),
+        Row("processor time per row, most / least", f"{processor.max() / processor.min():.2f}"),
         Row(
             "memory per row",
             f"{slope:.0f} bytes = {copies:.1f} (L + K) doubles",
@@ -80,15 +83,20 @@ def main(arguments: list[str] | None = None) -> int:
         Row("a row of Phi would take", f"{8 * parameters['n_centers']} bytes"),
     ]
     title = f"Scaling in N, M = {parameters['n_centers']}, {iterations} iterations"
-    if options.record:
+    if options.record or not options.quick:
+        sizes_text = f"{counts[0]} to {counts[-1]} rows"
         figures = [
-            figure(
-                "time per row, most / least", ratio, "x", MOST_SPREAD, f"{counts.tolist()} rows"
+            Figure("time per row, most / least", ratio, "x", MOST_SPREAD, note=sizes_text),
+            Figure(
+                "memory per row, in units of (L + K) doubles",
+                copies,
+                "",
+                MOST_COPIES,
+                note=f"{slope:.0f} bytes a row; a row of Phi has {8 * parameters['n_centers']}",
             ),
-            figure("memory per row / (L + K) doubles", copies, "x", MOST_COPIES, f"{slope:.0f} B"),
         ]
         named = {str(n_rows): found for n_rows, found in runs.items()}
-        write_record(options.record, "scaling", title, figures, named)
+        keep(options.record, "scaling", title, figures, named)
     return 0 if print_rows(title, rows) else 1
 
 

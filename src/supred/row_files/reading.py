@@ -79,6 +79,12 @@ class ReadRows(LocalRows):
         """Return the same rows in blocks for `width` numbers made of each."""
         return ReadRows(self.source, width)
 
+    def whole(self) -> Any:
+        """Return all rows as one array or sparse matrix."""
+        if self.is_sparse:
+            return join([self.block(part) for part in self.parts()])
+        return self.map(np.asarray)
+
     def take(self, indices: np.ndarray) -> Any:
         """Return a few rows; the blocks that hold any of them are read once each."""
         order = np.argsort(indices, kind="stable")
@@ -89,11 +95,7 @@ class ReadRows(LocalRows):
             if first < last:
                 found.append(self.block(part)[ordered[first:last] - part.start])
         joined = join(found)
-        result = joined if sparse.issparse(joined) else np.empty_like(joined)
-        if sparse.issparse(joined):
-            return joined[np.argsort(order, kind="stable")]
-        result[order] = joined
-        return result
+        return joined if (ordered == indices).all() else joined[np.argsort(order, kind="stable")]
 
 
 def join(pieces: list[Any]) -> Any:
