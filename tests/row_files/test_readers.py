@@ -132,6 +132,21 @@ def test_a_transform_of_each_block(tmp_path):
     np.testing.assert_array_equal(thin.rows().whole().toarray(), X[:, :1])
 
 
+def test_rows_are_saved_as_npy(tmp_path):
+    write_csv(tmp_path / "a.csv")
+    rows = RowBlocks(tmp_path / "a.csv", target="label", columns=["c", "a"], dtype=np.float32)
+    rows.save(tmp_path / "a.npy")
+    saved = np.load(tmp_path / "a.npy")
+    assert saved.dtype == np.float32
+    np.testing.assert_array_equal(saved, X[:, [2, 0]].astype(np.float32))
+    with pytest.raises(OSError, match="exists"):
+        rows.save(tmp_path / "a.npy")
+    rows.save(tmp_path / "a.npy", overwrite=True)
+    write_svmlight(tmp_path / "a.svm")
+    with pytest.raises(ValueError, match="sparse rows cannot be saved"):
+        RowBlocks(tmp_path / "a.svm").save(tmp_path / "b.npy")
+
+
 def test_csv_without_names_with_quotes_and_blank_lines(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1,2,0\n3,4,1\n\n5,6,1\n")

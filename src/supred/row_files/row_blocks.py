@@ -1,39 +1,26 @@
 """A matrix in files, read block by block."""
 
-import glob
-import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from supred._files import whole_file
 from supred._validation import check_choice, check_integer, is_missing
 from supred.blocks import LocalRows, Rows, rows_of
-from supred.row_files.readers import FileReader, NpyReader, ParquetReader
+from supred.row_files.locating import (
+    READERS,
+    SUFFIXES,
+    Column,
+    PathLike,
+    files_of,
+    index,
+    same_column,
+    shortened,
+)
 from supred.row_files.reading import ReadSource, join
-from supred.row_files.text_readers import CsvReader, SvmlightReader
-
-READERS: dict[str, type[FileReader]] = {
-    "npy": NpyReader,
-    "parquet": ParquetReader,
-    "csv": CsvReader,
-    "svmlight": SvmlightReader,
-}
-SUFFIXES = {
-    ".npy": "npy",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".tab": "csv",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".svm": "svmlight",
-}
-Column = str | int
-PathLike = str | os.PathLike[str]
+from supred.row_files.text_readers import SvmlightReader
 
 
 class RowBlocks(ReadSource):
@@ -120,7 +107,7 @@ class RowBlocks(ReadSource):
             check_choice("format", format, tuple(READERS))
         if block_rows is not None:
             self.block_rows = check_integer("block_rows", block_rows, low=1)
-        self.files = _files_of(path, format)
+        self.files = files_of(path, format)
         kinds = {format or SUFFIXES[file.suffix.lower()] for file in self.files}
         if len(kinds) > 1:
             raise ValueError(f"path holds files of several formats ({sorted(kinds)}); use one.")
@@ -149,7 +136,7 @@ class RowBlocks(ReadSource):
     @staticmethod
     def format_of(path: PathLike | Sequence[PathLike]) -> str:
         """Return the format that the name of the first file tells."""
-        return SUFFIXES[_files_of(path, None)[0].suffix.lower()]
+        return SUFFIXES[files_of(path, None)[0].suffix.lower()]
 
     def __repr__(self) -> str:
         first = repr(str(self.files[0]))
@@ -169,11 +156,11 @@ class RowBlocks(ReadSource):
                 reader.names and sorted(reader.names) != sorted(first.names or [])
             ):
                 raise ValueError(
-                    f"{reader.path} has columns {_shortened(reader.names)}, but {first.path} has "
-                    f"{_shortened(first.names)}; files of one RowBlocks must have the same columns."
+                    f"{reader.path} has columns {shortened(reader.names)}, but {first.path} has "
+                    f"{shortened(first.names)}; files of one RowBlocks must have the same columns."
                 )
         apart = [
-            _index(first, column, name)
+            index(first, column, name)
             for column, name in ((self.target, "target"), (self.sample_weight, "sample_weight"))
             if column is not None
         ]
@@ -182,7 +169,7 @@ class RowBlocks(ReadSource):
         elif isinstance(columns, str):
             raise ValueError(f"columns={columns!r}: give a list of columns.")
         else:
-            wanted = [_index(first, column, "columns") for column in columns]
+            wanted = [index(first, column, "columns") for column in columns]
             if len(set(wanted)) < len(wanted) or set(wanted) & set(apart):
                 raise ValueError(
                     f"columns={list(columns)!r} names a column twice, or the target or weight."
@@ -193,7 +180,7 @@ class RowBlocks(ReadSource):
         if first.names:
             self.feature_names = np.array([first.names[column] for column in wanted], dtype=object)
         for reader in self._readers:
-            reader.use([_same_column(first, reader, column) for column in wanted])
+            reader.use([same_column(first, reader, column) for column in wanted])
 
     def _settle_sparse(self, columns: Any, n_features: int | None) -> None:
         given = {
@@ -253,6 +240,27 @@ class RowBlocks(ReadSource):
             self._kept = super().rows().whole()
         return rows_of(self._kept, width)
 
+    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
+        """Write the features to an NPY file, block by block.
+
+        Text files are parsed in each pass of a fit; a large one is best saved once and read
+        from there, its `labels` beside it.
+
+        Parameters
+        ----------
+        path : path
+        overwrite : bool, default=False
+            Replace a file of that name.
+        """
+        shape = self.shape
+        if self.is_sparse:
+            raise ValueError("sparse rows cannot be saved as NPY, which would hold every zero.")
+        header = {"descr": self.dtype.str, "fortran_order": False, "shape": shape}
+        with whole_file(path, overwrite=overwrite) as file:
+            np.lib.format.write_array_header_1_0(file, header)
+            for block in self.blocks():
+                file.write(np.ascontiguousarray(block).data)
+
     def read(self, start: int, stop: int) -> Any:
         """Return rows as an array or CSR matrix.
 
@@ -306,9 +314,9 @@ class RowBlocks(ReadSource):
     def _column(self, column: Column, name: str) -> np.ndarray:
         """Return a column that is no feature."""
         first = self._readers[0]
-        place = 0 if self.format == "svmlight" else _index(first, column, name)
+        place = 0 if self.format == "svmlight" else index(first, column, name)
         return np.concatenate(
-            [reader.values(_same_column(first, reader, place)) for reader in self._readers]
+            [reader.values(same_column(first, reader, place)) for reader in self._readers]
         )
 
 
@@ -324,69 +332,9 @@ def column_names(path: PathLike | Sequence[PathLike], *, format: str | None = No
     ...     column_names(folder)
     ['height', 'species']
     """
-    first = _files_of(path, format)[0]
+    first = files_of(path, format)[0]
     reader = READERS[format or SUFFIXES[first.suffix.lower()]](first)
     if reader.is_sparse:
         rows = RowBlocks(path, format=format)
         return [f"x{k + 1}" for k in range(rows.shape[1])]
     return reader.names or [f"x{k + 1}" for k in range(reader.n_columns)]
-
-
-def _files_of(path: Any, format: str | None) -> list[Path]:
-    """Return the files that `path` names, in order."""
-    if not isinstance(path, str | os.PathLike):
-        files = [Path(one) for one in path]
-        if not files:
-            raise ValueError("path is an empty list; name at least one file.")
-    elif glob.has_magic(os.fspath(path)) and not Path(path).exists():
-        files = sorted(Path(found) for found in glob.glob(os.fspath(path)))
-        if not files:
-            raise FileNotFoundError(f"no file matches {os.fspath(path)}.")
-    elif Path(path).is_dir():
-        files = sorted(
-            file
-            for file in Path(path).iterdir()
-            if SUFFIXES.get(file.suffix.lower()) in ([format] if format else READERS)
-        )
-        if not files:
-            raise FileNotFoundError(f"the folder {path} has no file of a known format.")
-    else:
-        files = [Path(path)]
-    for file in files:
-        if not file.is_file():
-            raise FileNotFoundError(f"{file} is not a file.")
-        if format is None and file.suffix.lower() not in SUFFIXES:
-            raise ValueError(
-                f"{file}: the format cannot be told from the name; give format= one of "
-                f"{', '.join(READERS)}."
-            )
-    return files
-
-
-def _index(reader: FileReader, column: Any, name: str) -> int:
-    """Return the number of a column that is given by name or number."""
-    if isinstance(column, str):
-        if reader.names is None or column not in reader.names:
-            raise ValueError(
-                f"{name}: {reader.path} has no column {column!r}; it has "
-                f"{_shortened(reader.names)}."
-            )
-        return reader.names.index(column)
-    if isinstance(column, int | np.integer) and -reader.n_columns <= column < reader.n_columns:
-        return int(column) % reader.n_columns
-    raise ValueError(
-        f"{name}: {reader.path} has no column {column!r}; it has {reader.n_columns} columns."
-    )
-
-
-def _same_column(first: FileReader, reader: FileReader, column: int) -> int:
-    """Return the number that a column of the first file has in another."""
-    if reader is first or reader.names is None or first.names is None:
-        return column
-    return reader.names.index(first.names[column])
-
-
-def _shortened(names: list[str] | None) -> str:
-    if names is None:
-        return "no names"
-    return str(names) if len(names) <= 8 else f"[{', '.join(map(repr, names[:8]))}, ...]"
