@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.performance._record import RECORDS, Figure, Record, conditions, write
+from benchmarks.performance._record import RECORDS, Figure, Record, conditions, load_average, write
 
 N_FEATURES, N_CLASSES = 50, 10
 
@@ -39,9 +39,10 @@ def write_rows(folder: Path, n_rows: int, seed: int = 0) -> None:
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
     """Do a task of :func:`fit` in a new process and return what it found."""
+    load = load_average()
     command = [sys.executable, "-m", "benchmarks._child", json.dumps(task)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    return {**json.loads(done.stdout.splitlines()[-1]), "load_before": load}
 
 
 def fit(task: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +117,8 @@ def keep(
 ) -> None:
     """Write the figures with the conditions they were taken under, as JSON."""
     threads = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
-    record = Record(name, title, figures, runs, conditions=conditions(threads, seed=0))
+    found = conditions(threads, seeds=[0], data="generated", command=f"python -m benchmarks {name}")
+    record = Record(name, title, figures, runs, conditions=found)
     write([record], Path(path) if path else RECORDS / f"{name}.json")
 
 

@@ -70,7 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
         }
         labels = changed_labels(folder / "file.npz", folder / "memory.npz")
         resumed = difference(folder / "resumed.npz", folder / "file.npz")
-    assert interrupted == {"interrupted": True}
+    if not interrupted.get("interrupted"):
+        raise RuntimeError("the fit came to its end before it was interrupted.")
     megabytes = {source: found["peak"] / 1e6 for source, found in runs.items()}
     title = f"{n_rows} rows x 50 ({file_size / 1e6:.0f} MB), M = {centers}"
     ratio = runs["file"]["seconds"] / runs["memory"]["seconds"]
