@@ -1,5 +1,6 @@
 """Sources whose rows are read piece by piece, and checked as they are read."""
 
+import mmap
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
@@ -129,6 +130,7 @@ class MemoryMap(ReadSource):
     def __init__(self, X: np.memmap) -> None:
         self.X = X
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        self._pages = _shared_pages(X)
 
     @staticmethod
     def takes(X: Any) -> bool:
@@ -149,8 +151,25 @@ class MemoryMap(ReadSource):
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return rows in single or double precision."""
-        return np.array(self.X[start:stop], dtype=self.dtype)
+        rows = np.array(self.X[start:stop], dtype=self.dtype)
+        if self._pages is not None:
+            # What was read is in the system's cache; it need not count as this program's memory.
+            self._pages.madvise(mmap.MADV_DONTNEED)
+        return rows
 
     def where(self, row: int) -> str:
         """Say where a row is."""
         return f"row {row}"
+
+
+def _shared_pages(X: np.memmap) -> mmap.mmap | None:
+    """Return the map behind an array if its pages may be dropped and read again.
+
+    Pages of a private map (mode "c") hold what was written to it, and must stay.
+    """
+    if X.mode not in ("r", "r+", "w+") or not hasattr(mmap, "MADV_DONTNEED"):
+        return None
+    base: Any = X
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None
