@@ -16,6 +16,7 @@ from benchmarks.performance._record import (
     write,
 )
 from benchmarks.performance._registry import BENCHMARKS
+from supred.datasets.real import DataNotFoundError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -76,7 +77,11 @@ def full(chosen: list[Benchmark], threads: int, path: Path | None) -> int:
         print(f"The load of this machine is {load}: times will be too long and uneven.")
     for benchmark in chosen:
         print(f"\n{benchmark.title}", flush=True)
-        record = measure(benchmark, threads=threads, quick=False)
+        try:
+            record = measure(benchmark, threads=threads, quick=False)
+        except DataNotFoundError as error:
+            print(f"  skipped: {error}")
+            continue
         print_figures(record)
         records.append(record)
         if path is None:
@@ -84,7 +89,8 @@ def full(chosen: list[Benchmark], threads: int, path: Path | None) -> int:
         else:
             write(records, path)
     reached = all(record.reached for record in records)
-    print("\nAll figures reached" if reached else "\nNot all figures reached")
+    skipped = f" ({len(chosen) - len(records)} skipped)" if len(records) < len(chosen) else ""
+    print(f"\n{'All' if reached else 'Not all'} figures reached{skipped}")
     return 0 if reached else 1
 
 

@@ -20,11 +20,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.performance._record import Figure, Record, conditions, load_average
+from supred.datasets.real import DataNotFoundError
 
 ROOT = Path(__file__).parent.parent.parent
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Rounds of a quick run; the median of the ratios counts.
 ROUNDS = 3
+# A contender's process ends with this code where its data are not there.
+NO_DATA = 3
 
 Run = dict[str, Any]
 
@@ -124,6 +127,8 @@ def _in_subprocess(name: str, contender: str, threads: int, quick: bool) -> dict
         command = [sys.executable, "-m", "benchmarks.performance._worker", name, contender]
         command += [str(threads), str(out), *(["--quick"] if quick else [])]
         done = subprocess.run(command, env=environment(threads), cwd=ROOT, check=False)
+        if done.returncode == NO_DATA:
+            raise DataNotFoundError(f"{name} needs the data folder in SUPRED_DATA.")
         if done.returncode or not out.exists():
             raise RuntimeError(
                 f"{name}: the process of {contender!r} ended with code {done.returncode}."

@@ -5,9 +5,10 @@ import json
 import warnings
 from pathlib import Path
 
-from benchmarks.performance._harness import run_here
+from benchmarks.performance._harness import NO_DATA, run_here
 from benchmarks.performance._record import plain
 from benchmarks.performance._registry import BENCHMARKS
+from supred.datasets.real import DataNotFoundError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,9 +20,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    runs = run_here(
-        BENCHMARKS[options.benchmark], options.contender, options.threads, options.quick
-    )
+    try:
+        runs = run_here(
+            BENCHMARKS[options.benchmark], options.contender, options.threads, options.quick
+        )
+    except DataNotFoundError as error:
+        print(error)
+        return NO_DATA
     options.out.write_text(json.dumps(runs, default=plain), encoding="utf-8")
     return 0
 
