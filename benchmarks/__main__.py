@@ -1,12 +1,19 @@
 """Run a benchmark by its name: ``python -m benchmarks NAME [options]``."""
 
 import importlib
+import json
 import pkgutil
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from io import StringIO
+from pathlib import Path
 from time import perf_counter
 
 import benchmarks
+from benchmarks._report import PRINTED
+
+RECORDS = Path(__file__).parent / "records"
 
 # Benchmarks of speed and memory, in the order of `bench`; each runs where it is there.
 SPEED = ("performance", "scaling", "out_of_memory", "dask_overhead")
@@ -28,19 +35,45 @@ def accuracy() -> int:
 
 
 def bench(arguments: list[str]) -> int:
-    """Run every benchmark of speed and memory, and write docs/performance.md."""
-    failed = run([name for name in SPEED if name in names()], arguments)
+    """Run every benchmark of speed and memory, keep the records and write docs/performance.md."""
+    failed = run([name for name in SPEED if name in names()], arguments, keep=RECORDS)
     return load("performance")(["--page"]) or failed
 
 
-def run(chosen: list[str], arguments: list[str]) -> int:
-    """Run benchmarks one after the other and say which failed."""
+def takes_record(name: str) -> bool:
+    """Tell whether a benchmark writes a record itself: its help says so."""
+    with redirect_stdout(StringIO()) as told, suppress(SystemExit):
+        load(name)(["--help"])
+    return "--record" in told.getvalue()
+
+
+def keep_printed(name: str, path: Path) -> None:
+    """Write the tables that a benchmark printed as its record."""
+    rows = [
+        {"check": row.check, "measured": row.measured, "asked": row.required, "": row.verdict}
+        for _, table in PRINTED
+        for row in table
+    ]
+    content = {"title": " / ".join(title for title, _ in PRINTED) or name, "rows": rows}
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def run(chosen: list[str], arguments: list[str], keep: Path | None = None) -> int:
+    """Run benchmarks one after the other and say which failed.
+
+    With `keep`, a folder, each benchmark's record is put there (`performance` does so itself).
+    """
     failed = []
     for name in chosen:
         began = perf_counter()
         print(f"\n=== {name}", flush=True)
-        if load(name)(arguments):
+        record = keep / f"{name}.json" if keep and name != "performance" else None
+        by_itself = record is not None and takes_record(name)
+        PRINTED.clear()
+        if load(name)([*arguments, *(["--record", str(record)] if by_itself else [])]):
             failed.append(name)
+        if record is not None and not by_itself:
+            keep_printed(name, record)
         print(f"({perf_counter() - began:.0f} s)", flush=True)
     print(f"\n{len(chosen) - len(failed)} passed, {len(failed)} failed {' '.join(failed)}".rstrip())
     return 1 if failed else 0

@@ -37,9 +37,14 @@ class Row:
         return {None: "", True: "reached", False: "NOT REACHED"}[self.reached]
 
 
+# The tables that were printed, for those who want to keep them.
+PRINTED: list[tuple[str, list[Row]]] = []
+
+
 def print_rows(title: str, rows: Iterable[Row]) -> bool:
     """Print a table with a verdict on each line; return whether all that is required is reached."""
     rows = list(rows)
+    PRINTED.append((title, rows))
     table = [("check", "measured", "published", "required", "verdict")]
     table += [(row.check, row.measured, row.published, row.required, row.verdict) for row in rows]
     widths = [max(len(line[i]) for line in table) for i in range(5)]

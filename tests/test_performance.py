@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as runner
+from benchmarks._report import Row, print_rows
 from benchmarks.performance import _command, _harness, _page, _record, _steps, g_step
 from benchmarks.performance._harness import Benchmark, Contender
 from benchmarks.performance._record import Figure, Record
@@ -227,6 +228,11 @@ def test_the_page_is_made_of_the_records(tmp_path):
     _record.write([a_record("lost", 4.0, at_most=3.0)], tmp_path / "lost.json")
     rows = [{"rows": 50_000, "seconds per row": 1.5e-5}, {"rows": 400_000, "peak": True}]
     (tmp_path / "scaling.json").write_text(json.dumps({"rows": rows, "threads": 2}))
+    other = a_record("out_of_memory", 900.0, at_most=1500, unit="MB")
+    other.title = "Files beyond memory: a million rows"
+    other.conditions = {"threads": "all"}  # what it does not tell is left out
+    other.runs = {"file": {"seconds": 3.0}, "sizes": [1, 2]}
+    _record.write([other], tmp_path / "out_of_memory.json")
     target = tmp_path / "page.md"
     _page.write_page(target, tmp_path, order=("race", "lost", "missing"))
     text = target.read_text()
@@ -238,6 +244,9 @@ def test_the_page_is_made_of_the_records(tmp_path):
     assert "### Scaling in the number of rows" in text
     assert "| 50000 | 1.5e-05 |" in text
     assert "threads: 2." in text
+    assert "| out_of_memory | time / peer's | at most 1500 | 900 MB | reached |" in text
+    assert "### Files beyond memory: a million rows" in text
+    assert "all threads. Again: `python -m benchmarks out_of_memory`." in text
     assert "<!--" not in text
     assert "What was found and changed" in text
 
@@ -317,20 +326,40 @@ def test_the_rows_of_the_g_step_are_the_same_each_time():
     assert -1e-9 <= peer["excess"] <= g_step.WITHIN
 
 
-def test_accuracy_leaves_speed_out_and_bench_runs_it(monkeypatch, capsys):
+def test_accuracy_leaves_speed_out_and_bench_keeps_records(monkeypatch, tmp_path, capsys):
     ran = []
 
     def load(name):
-        return lambda arguments: ran.append((name, tuple(arguments))) or 0
+        def main(arguments):
+            if arguments == ["--help"]:
+                print("usage: [--record FILE]" if name == "scaling" else "usage:")
+                raise SystemExit(0)
+            ran.append((name, tuple(arguments)))
+            print_rows(f"table of {name}", [Row("time / plain", "1.2", required="<= 1.5")])
+            return 0
 
+        return main
+
+    known = ["dask_overhead", "low_dim_svm", "performance", "scaling"]
+    monkeypatch.setattr(runner, "names", lambda: known)
     monkeypatch.setattr(runner, "load", load)
+    monkeypatch.setattr(runner, "RECORDS", tmp_path)
     assert runner.main(["accuracy"]) == 0
-    assert ("low_dim_svm", ("--quick",)) in ran
-    assert "performance" not in dict(ran)
+    assert ran == [("low_dim_svm", ("--quick",))]
     ran.clear()
     assert runner.main(["bench"]) == 0
-    assert ran[0] == ("performance", ())
-    assert ran[-1] == ("performance", ("--page",))
+    assert ran == [
+        ("performance", ()),
+        ("scaling", ("--record", str(tmp_path / "scaling.json"))),
+        ("dask_overhead", ()),
+        ("performance", ("--page",)),
+    ]
+    # what writes no record itself is kept as it was printed
+    (path,) = tmp_path.iterdir()
+    assert path.name == "dask_overhead.json"
+    text = _page.page(tmp_path, _page.TEMPLATE, ())
+    assert "### table of dask_overhead" in text
+    assert "| time / plain | 1.2 | <= 1.5 |" in text
     assert runner.main(["nonsense"]) == 2
     assert "performance" in capsys.readouterr().out
 

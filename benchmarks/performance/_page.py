@@ -30,14 +30,15 @@ def page(records: Path, template: Path, order: tuple[str, ...]) -> str:
     section each, "others" the records of the benchmarks outside this package.
     """
     found = [record for name in order for record in read(records / f"{name}.json")]
+    others = {name: records / f"{name}.json" for name in OTHERS}
+    told = {name: _other_records(path) for name, path in others.items() if path.exists()}
     parts = {
-        "figures": _asked_table(found),
+        "figures": _asked_table(found + [record for items in told.values() for record in items]),
         "machine": _machine(found),
         "benchmarks": "\n\n".join(_section(record) for record in found),
         "others": "\n\n".join(
-            _other(title, records / f"{name}.json")
-            for name, title in OTHERS.items()
-            if (records / f"{name}.json").exists()
+            "\n\n".join(map(_section, items)) or _plain_section(OTHERS[name], others[name])
+            for name, items in told.items()
         ),
     }
     text = template.read_text(encoding="utf-8")
@@ -70,6 +71,8 @@ def _machine(records: list[Record]) -> str:
     told = []
     for record in records:
         c = record.conditions
+        if "cpu" not in c:
+            continue
         versions = ", ".join(f"{name} {value}" for name, value in c["versions"].items())
         text = (
             f"{c['cpu']}, {c['cores']} cores, {c['memory_gib']} GiB, {c['threads']} threads; "
@@ -81,43 +84,45 @@ def _machine(records: list[Record]) -> str:
 
 
 def _section(record: Record) -> str:
-    loads = [run["load_before"] for run in record.runs.values() if run.get("load_before")]
     parts = [f"### {record.title}"]
     lines = [[f.name, f.measured, f.asked, f.verdict, f.note] for f in record.figures]
     parts.append(markdown(["figure", "measured", "asked", "verdict", "beside it"], lines))
     for title, table in record.tables.items():
         parts += [f"{title}:", markdown(table["columns"], table["rows"])]
-    load = f", load average before {min(loads):g} to {max(loads):g}" if loads else ""
-    seeds = ", ".join(map(str, record.conditions["seeds"]))
-    parts.append(
-        f"Data: {record.conditions['data']}; seeds {seeds}{load}. "
-        f"Again: `{record.conditions['command']}`."
-    )
+    c = record.conditions
+    told = [f"Data: {c['data']}" if c.get("data") else "", f"{c.get('threads', '?')} threads"]
+    if c.get("seeds"):
+        told.append(f"seeds {', '.join(map(str, c['seeds']))}")
+    runs = [run for run in record.runs.values() if isinstance(run, dict)]
+    loads = [run["load_before"] for run in runs if run.get("load_before") is not None]
+    if loads:
+        told.append(f"load average before {min(loads):g} to {max(loads):g}")
+    again = c.get("command", f"python -m benchmarks {record.name}")
+    parts.append(f"{'; '.join(part for part in told if part)}. Again: `{again}`.")
     return "\n\n".join(parts)
 
 
-def _other(title: str, path: Path) -> str:
-    """Return the section of a record that another benchmark wrote.
-
-    Shown are its rows (a list of objects with the same keys under "rows" or "figures") and its
-    plain values.
-    """
+def _other_records(path: Path) -> list[Record]:
+    """Return the records of a benchmark outside this package; none if it writes plain rows."""
     content = json.loads(path.read_text(encoding="utf-8"))
-    parts = [f"### {title}"]
     if not isinstance(content, dict):
         raise ValueError(f"{path.name} must hold a JSON object with the rows under 'rows'.")
-    records = [item for item in content.values() if _is_record(item)]
-    if records:
-        return "\n\n".join([parts[0], *(_section(Record.from_dict(item)) for item in records)])
-    for rows in (content.get("rows"), content.get("figures")):
-        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
-            columns = list(rows[0])
-            lines = [[_text(row.get(column)) for column in columns] for row in rows]
-            parts.append(markdown(columns, lines))
+    return [Record.from_dict(item) for item in content.values() if _is_record(item)]
+
+
+def _plain_section(title: str, path: Path) -> str:
+    """Return the section of rows (objects with the same keys) and of plain values."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    parts = [f"### {content.get('title', title)}"]
+    rows = content.get("rows")
+    if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+        columns = list(rows[0])
+        lines = [[_text(row.get(column)) for column in columns] for row in rows]
+        parts.append(markdown(columns, lines))
     plain = [
         f"{key}: {_text(value)}"
         for key, value in content.items()
-        if isinstance(value, str | int | float | bool)
+        if key != "title" and isinstance(value, str | int | float | bool)
     ]
     if plain:
         parts.append("; ".join(plain) + ".")
