@@ -20,7 +20,13 @@ class Split:
 
 
 def mixture(
-    n_rows: int, n_features: int, *, n_test: int = 1000, n_classes: int = 10, seed: int = 0
+    n_rows: int,
+    n_features: int,
+    *,
+    n_test: int = 1000,
+    n_classes: int = 10,
+    n_modes: int = 4,
+    seed: int = 0,
 ) -> Split:
     """Draw classes of several overlapping Gaussians each, in single precision.
 
@@ -28,10 +34,10 @@ def mixture(
     """
     rng = np.random.default_rng(seed)
     n = n_rows + n_test
-    centers = np.zeros((n_classes, 4, n_features))
-    centers[..., :8] = 1.8 * rng.standard_normal((n_classes, 4, min(8, n_features)))
+    centers = np.zeros((n_classes, n_modes, n_features))
+    centers[..., :8] = 1.8 * rng.standard_normal((n_classes, n_modes, min(8, n_features)))
     y = rng.integers(0, n_classes, n)
-    X = centers[y, rng.integers(0, 4, n)] + rng.standard_normal((n, n_features))
+    X = centers[y, rng.integers(0, n_modes, n)] + rng.standard_normal((n, n_features))
     X = X.astype(np.float32)
     return Split(X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:])
 

@@ -100,7 +100,7 @@ def measure(benchmark: Benchmark, *, threads: int, quick: bool) -> Record:
     option = "--quick" if quick else f"--only {benchmark.name}"
     return Record(
         benchmark.name,
-        benchmark.title,
+        f"{benchmark.name} on few generated rows" if quick else benchmark.title,
         benchmark.figures(runs, quick),
         runs,
         benchmark.tables(runs) if benchmark.tables and not quick else {},

@@ -38,8 +38,9 @@ class Task:
 
 
 def load(quick: bool) -> Task:
-    n_train, n_validation = (600, 300) if quick else (5000, 2000)
-    drawn = mixture(n_train + n_validation, 50) if quick else mnist(n_train + n_validation)
+    n_train, n_validation = (1200, 400) if quick else (5000, 2000)
+    n_rows = n_train + n_validation
+    drawn = mixture(n_rows, 50, n_modes=1) if quick else mnist(n_rows)
     rows = Split(drawn.X[:n_train], drawn.y[:n_train], drawn.X_test, drawn.y_test)
     grid = ((1e-3, 10.0), (0.1,)) if quick else (ALPHAS, CS)
     return Task(rows, drawn.X[n_train:], drawn.y[n_train:], 9, *grid)
