@@ -10,9 +10,11 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from supred._validation import are_ready, check_no_label_missing, encode_labels
+from supred.estimators._dask_input import is_dask, lazily, refuse, unpacked
 from supred.estimators._sources import (
     as_source,
     check_rows_and_labels,
@@ -58,6 +60,7 @@ class LatentClassifier(
         if self._takes_sources and (source := as_source(X)) is not None:
             return check_rows_and_labels(self, source, y)
         refuse_source(self, X)
+        refuse(self, X)
         if y is not None:
             check_no_label_missing(y)
         X, y = validate_data(self, X, y, **self._input_options)
@@ -99,7 +102,7 @@ class LatentClassifier(
         Z : ndarray of shape (n_rows, n_components)
             A row's coordinates do not depend on the other rows of `X`.
         """
-        return self._latent(X)
+        return lazily(self, X, _coordinates) if is_dask(X) else self._latent(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return how strongly each row belongs to each class.
@@ -113,7 +116,7 @@ class LatentClassifier(
         scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
             With two classes, positive means ``classes_[1]``; else the largest score wins.
         """
-        return self._decide(self._latent(X))
+        return lazily(self, X, _scores) if is_dask(X) else self._decide(self._latent(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each row of `X`.
@@ -126,8 +129,29 @@ class LatentClassifier(
         -------
         labels : ndarray of shape (n_rows,)
         """
+        if is_dask(X):
+            return lazily(self, X, _labels)
         scores = self._decide(self._latent(X))
         return self.classes_[winners(scores)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows (or of their weight) whose class is predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask collection} of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        score : float
+        """
+        if not is_dask(X):
+            return float(super().score(X, y, sample_weight))
+        _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
+        predicted: Any = self.predict(X)
+        return float(accuracy_score(y, predicted.compute(), sample_weight=sample_weight))
 
     @property
     def model_size_(self) -> ModelSize:
@@ -147,3 +171,15 @@ def winners(scores: np.ndarray) -> np.ndarray:
     if scores.ndim == 1:
         return (scores > 0).astype(int)
     return np.argmax(scores, axis=1)
+
+
+def _coordinates(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
+    return model._project(block)
+
+
+def _scores(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
+    return model._decide(model._project(block))
+
+
+def _labels(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
+    return np.asarray(model.classes_[winners(_scores(model, block))])

@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
 
 from supred._validation import check_integer
 from supred.estimators._base import LatentClassifier
+from supred.estimators._dask_input import refuse
 from supred.estimators._embedding_classifier import ClassifierChoice, Decider, classifier_has
 from supred.estimators._embedding_parts import as_columns, check_parameters
 from supred.estimators._partial_labels import encode_partial_labels, split_labels, tie_weights
@@ -198,6 +199,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
             )
         names = getattr(X, "index", None) if hasattr(X, "iloc") else None
         # A copy: the rows are kept, and the caller may change theirs.
+        refuse(self, X)
         X = validate_data(self, X, ensure_min_samples=2, copy=True, **self._input_options)
         check_consistent_length(X, y)
         self.classes_, codes = encode_partial_labels(y)

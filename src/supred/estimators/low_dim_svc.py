@@ -17,6 +17,7 @@ from supred.blocks import RowSource, select
 from supred.estimators import _low_dim_parts as parts
 from supred.estimators._base import LatentClassifier
 from supred.estimators._checkpoint import Checkpoint, checkpoint_of
+from supred.estimators._dask_input import is_dask, lazily, unpacked
 from supred.estimators._sources import source_labels
 from supred.mappings.base import Mapping
 from supred.mappings.basis import BasisMapping, RBFMapping
@@ -245,9 +246,11 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, memory map, RowBlocks} of shape (n_rows, n_features)
-            Memory maps and `RowBlocks` are read block by block.
-        y : array-like of shape (n_rows,)
+        X : {array-like, sparse matrix, memory map, RowBlocks, Dask array or dataframe} of shape \
+                (n_rows, n_features)
+            Memory maps and `RowBlocks` are read block by block; the blocks of a Dask collection
+            are treated by the workers of the connected Client.
+        y : array-like or Dask collection of shape (n_rows,)
             Labels of any type; not needed if `X` is a `RowBlocks` with a target.
         sample_weight : array-like of shape (n_rows,), optional
             A weight k is the same as k copies of the row, given the same centres.
@@ -261,6 +264,10 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         -------
         self : LowDimSVC
         """
+        X, y, sample_weight = unpacked(X, ("y", y), ("sample_weight", sample_weight))
+        X_val, y_val, sample_weight_val = unpacked(
+            X_val, ("y_val", y_val), ("sample_weight_val", sample_weight_val)
+        )
         X, classes, codes = self._validate_rows_and_labels(X, y)
         parts.check_parameters(self, n_rows=X.shape[0])
         if sample_weight is None and isinstance(X, RowSource):
@@ -432,6 +439,8 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
         """
+        if is_dask(X):
+            return lazily(self, X, _probabilities)
         return softmax(class_scores(self._latent(X), self.coef_, self.intercept_), axis=1)
 
     def _project(self, X: Any) -> np.ndarray:
@@ -465,3 +474,8 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     def n_basis_(self) -> int:
         """Number of basis functions of the mapping (0 for a regressor)."""
         return self.mapping_.n_basis if isinstance(self.mapping_, BasisMapping) else 0
+
+
+def _probabilities(model: LowDimSVC, block: np.ndarray) -> np.ndarray:
+    scores = class_scores(model._project(block), model.coef_, model.intercept_)
+    return np.asarray(softmax(scores, axis=1))

@@ -13,6 +13,7 @@ from supred.blocks import rows_of
 from supred.estimators import _max_margin_parts as parts
 from supred.estimators import _rbf_diagonal
 from supred.estimators._base import LatentClassifier
+from supred.estimators._dask_input import refuse
 from supred.estimators._tasks import (
     check_task_matrix,
     is_task_matrix,
@@ -205,6 +206,7 @@ class MaxMarginProjection(LatentClassifier):
         """
         self.multitask_ = is_task_matrix(y)
         if self.multitask_:
+            refuse(self, X)
             X = validate_data(self, X, **self._input_options)
             signs = check_task_matrix(y, X.shape[0])
             self.classes_ = np.array([-1, 1])
