@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "tsv", "parquet", "npz", "svmlight")
 
 
-def add_input(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
-    """Add the table: a file, ``-``, or a built-in data set."""
+def add_input(
+    parser: argparse.ArgumentParser, *, optional: bool = False, several: bool = False
+) -> None:
+    """Add the table: a file (or several), ``-``, or a built-in data set."""
     parser.add_argument(
         "input",
-        nargs="?",
+        nargs="*" if several else "?",
         metavar="TABLE",
         default="-" if optional else None,
         help="CSV, TSV, Parquet, NPZ or svmlight file; - is standard input"
@@ -37,9 +39,9 @@ def add_input(parser: argparse.ArgumentParser, *, optional: bool = False) -> Non
     )
 
 
-def add_training(parser: argparse.ArgumentParser) -> None:
+def add_training(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Add what training on a table needs."""
-    add_input(parser)
+    add_input(parser, several=several)
     parser.add_argument(
         "--target", metavar="COLUMN", help="the classes: a name, or a position (1 first, -1 last)"
     )

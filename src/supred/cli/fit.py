@@ -18,7 +18,7 @@ METHODS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    _options.add_training(parser)
+    _options.add_training(parser, several=True)
     parser.add_argument(
         "--method", choices=METHODS, default=METHODS[0], help=f"default: {METHODS[0]}"
     )
@@ -37,6 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where LowDimSVC writes its state after each iteration; a fit that was interrupted "
         "goes on from there",
     )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="train on a Dask cluster: the address of its scheduler, or local for workers on this "
+        "machine; reads CSV, TSV and Parquet, also several files",
+    )
     _options.add_output(parser, "where to save the model, by custom NAME.supred", required=True)
     _options.add_json(parser)
 
@@ -47,6 +53,22 @@ def run(options: argparse.Namespace) -> int:
 
     check_output(options.out, overwrite=options.force)
     estimator = make_estimator(options)
+    files = options.input or []
+    if options.scheduler is not None:
+        if options.stream:
+            from supred.tables import TableError
+
+            raise TableError("--stream and --scheduler do not go together; give one of them.")
+        from supred.cli import _cluster
+
+        model, cluster_table, error = _cluster.fit(options, estimator, files)
+        _finish(options, model, len(cluster_table.labels), error)
+        return 0
+    if len(files) > 1:
+        from supred.tables import TableError
+
+        raise TableError(f"{len(files)} tables were given; several need --scheduler.")
+    options.input = files[0] if files else None
     if options.stream:
         from supred.cli import _stream
 

@@ -41,7 +41,7 @@ def read_fields(
             raise TableError(
                 f"{title} is empty." if not rest else f"{title} begins with an empty line."
             )
-        separator = separator or _separator_of(first)
+        separator = separator or separator_of(first)
         rows = csv.reader(_chain(first, text), delimiter=separator, strict=True)
         return _columns_of(rows, title, header)
     except UnicodeDecodeError as error:
@@ -55,7 +55,8 @@ def _chain(first: str, rest: IO[str]) -> Any:
     yield from rest
 
 
-def _separator_of(line: str) -> str:
+def separator_of(line: str) -> str:
+    """Return what separates the fields of a line: a tab, a semicolon or a comma."""
     if "\t" in line:
         return "\t"
     return ";" if line.count(";") > line.count(",") else ","
