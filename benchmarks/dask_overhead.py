@@ -1,0 +1,228 @@
+"""LowDimSVC on a Dask cluster: overhead over the plain run, memory per worker, what travels.
+
+    python -m benchmarks dask_overhead [--quick] [--model]
+
+With ``--model`` it measures the constants of docs/cluster.md and fills its tables from them.
+"""
+
+import argparse
+import os
+import tempfile
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks._report import Row, print_rows
+from supred import LowDimSVC
+from supred.datasets import load_mnist
+
+MEGABYTE = 1e6
+# What a worker of the memory check may take.
+LIMIT = 600 * MEGABYTE
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks dask_overhead", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer rows, centres and iterations")
+    parser.add_argument("--model", action="store_true", help="measure the model of docs/cluster.md")
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args(argv)
+    if options.model:
+        from benchmarks._dask_model import print_model
+
+        with cluster(2) as client:
+            print_model(client, quick=options.quick)
+        return 0
+    repeats = 1 if options.quick else options.repeats
+    rows = [*overhead(options.quick, repeats), *memory(options.quick)]
+    return 0 if print_rows("LowDimSVC on a Dask cluster of two workers", rows) else 1
+
+
+@contextmanager
+def cluster(n_workers: int, memory_limit: float | str = "auto") -> Any:
+    """Start workers of one thread each, in processes of their own."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=memory_limit,
+        ) as made,
+        Client(made) as client,
+    ):
+        client.wait_for_workers(n_workers)
+        yield client
+
+
+def training_rows(quick: bool) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return MNIST if it is there, else rows of the same size."""
+    n_rows = 6000 if quick else 60_000
+    try:
+        X, y = load_mnist()[:2]
+        return np.asarray(X[:n_rows], dtype=np.float32), y[:n_rows], "MNIST"
+    except FileNotFoundError:
+        rng = np.random.default_rng(0)
+        y = np.arange(n_rows) % 10
+        X = 0.4 * rng.random((10, 784))[y] + 0.2 * rng.random((n_rows, 784))
+        return X.astype(np.float32), y, "made-up rows"
+
+
+def in_files(X: np.ndarray, folder: str, n_files: int) -> Any:
+    """Write rows to files and return the Dask array that reads them."""
+    import dask
+    import dask.array as da
+
+    blocks = []
+    for k, part in enumerate(np.array_split(X, n_files)):
+        path = Path(folder, f"rows{k:03d}.npy")
+        np.save(path, part)
+        block = dask.delayed(np.load)(str(path))
+        blocks.append(da.from_delayed(block, shape=part.shape, dtype=part.dtype))
+    return da.concatenate(blocks)
+
+
+def fitted(model: LowDimSVC, X: Any, y: np.ndarray) -> float:
+    """Fit a model and return the seconds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        began = perf_counter()
+        model.fit(X, y)
+        return perf_counter() - began
+
+
+def overhead(quick: bool, repeats: int) -> list[Row]:
+    """Compare a fit on two workers with the plain one on the same two cores, taken in turn."""
+    from supred.cluster.rows import DaskSource
+
+    X, y, name = training_rows(quick)
+    make: dict[str, Any] = {
+        "n_centers": 200 if quick else 2500,
+        "gamma": 1 / 32,
+        "C": 10.0,
+        "alpha": 1e-2,
+        "random_state": 0,
+        "n_jobs": 2,
+    }
+    if quick:
+        make["max_iter"] = 5
+    plain, on_cluster = LowDimSVC(**make), LowDimSVC(**make)
+    seconds: dict[str, list[float]] = {"plain": [], "cluster": []}
+    with tempfile.TemporaryDirectory() as folder, cluster(2) as client:
+        collection = in_files(X, folder, 20)
+        fitted(LowDimSVC(n_centers=10, max_iter=0, random_state=0), collection[:500], y[:500])
+        for _ in range(repeats):
+            seconds["plain"].append(fitted(plain, X, y))
+            source = DaskSource(collection)
+            seconds["cluster"].append(fitted(on_cluster, source, y))
+            traffic = source.store.traffic
+        passes = [empty_pass(source) for _ in range(20)]
+        del client
+    few = slice(None, None, 10)
+    difference = np.abs(plain.decision_function(X[few]) - on_cluster.decision_function(X[few]))
+    ratio = np.median(seconds["cluster"]) / np.median(seconds["plain"])
+    errors = [100 * (1 - model.score(X, y)) for model in (plain, on_cluster)]
+    title = f"{name} {len(X)} x {X.shape[1]}, M = {make['n_centers']}"
+    steps = 2 * (on_cluster.n_iter_ + 1)
+    return [
+        Row(
+            f"{title}: fit on the cluster / plain fit",
+            f"{ratio:.2f} ({np.median(seconds['cluster']):.1f} s / "
+            f"{np.median(seconds['plain']):.1f} s, n={repeats})",
+            # In the quick form the fit is over before the overhead has paid off.
+            required="-" if quick else "<= 1.5",
+            reached=None if quick else bool(ratio <= 1.5),
+        ),
+        Row(
+            "training error %, plain and on the cluster",
+            f"{errors[0]:.2f}, {errors[1]:.2f}",
+            required="equal",
+            reached=bool(abs(errors[0] - errors[1]) < 0.005),
+        ),
+        Row(
+            "largest difference of decision values (float32)",
+            f"{difference.max() / np.abs(plain.decision_function(X[few])).max():.1e}",
+        ),
+        Row("tasks per pass over the rows", f"{traffic.tasks / traffic.passes:.1f}", required="2"),
+        Row("seconds of a pass that computes nothing", f"{np.median(passes):.3f}"),
+        Row(
+            "MB sent and received per iteration",
+            f"{2 * traffic.bytes_sent / steps / MEGABYTE:.1f}, "
+            f"{2 * traffic.bytes_received / steps / MEGABYTE:.1f} (set-up included)",
+        ),
+    ]
+
+
+def empty_pass(source: Any) -> float:
+    """Return the seconds of a sum that computes nothing."""
+    began = perf_counter()
+    source.rows().sum(nothing)
+    return perf_counter() - began
+
+
+def nothing(block: np.ndarray) -> float:
+    return 0.0
+
+
+def made_rows(seed: int, n_rows: int, n_features: int) -> np.ndarray:
+    """Return rows that can be made again at any time, cheaper than drawing each number."""
+    rng = np.random.default_rng(seed)
+    base = rng.standard_normal((250, n_features), dtype=np.float32)
+    rows = np.tile(base, (n_rows // 250, 1))
+    rows[:, 0] = rng.standard_normal(len(rows), dtype=np.float32)
+    return rows
+
+
+def memory(quick: bool) -> list[Row]:
+    """Fit rows of four times a worker's limit; see what the workers took at most."""
+    import dask
+    import dask.array as da
+
+    n_features, per_block = 1000, 5000
+    n_blocks = int(4 * LIMIT / (4 * n_features * per_block))
+    with cluster(2, LIMIT) as client:
+        X = da.concatenate(
+            [
+                da.from_delayed(
+                    dask.delayed(made_rows)(k, per_block, n_features),
+                    shape=(per_block, n_features),
+                    dtype=np.float32,
+                )
+                for k in range(n_blocks)
+            ]
+        )
+        y = (X[:, 0].compute() > 0).astype(int)
+        before = client.run(os.getpid)
+        model = LowDimSVC(
+            n_centers=10 if quick else 50,
+            centers="random",
+            gamma=1e-3,
+            max_iter=1 if quick else 3,
+            cache_size=0,
+            random_state=0,
+        )
+        seconds = fitted(model, X, y)
+        after = client.run(os.getpid)
+        peaks = [peak / MEGABYTE for peak in client.run(peak_memory).values()]
+    size = X.nbytes / MEGABYTE
+    return [
+        Row(
+            f"{size:.0f} MB of rows, workers limited to {LIMIT / MEGABYTE:.0f} MB: peak MB",
+            f"{max(peaks):.0f} ({seconds:.0f} s)",
+            required=f"<= {LIMIT / MEGABYTE:.0f}",
+            reached=bool(max(peaks) <= LIMIT / MEGABYTE and before == after),
+        )
+    ]
+
+
+def peak_memory() -> float:
+    """Return the most memory that this process has taken, in bytes."""
+    import resource
+
+    return 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
