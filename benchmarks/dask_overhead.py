@@ -54,7 +54,7 @@ def cluster(n_workers: int, memory_limit: float | str = "auto") -> Any:
             n_workers=n_workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit=memory_limit,
         ) as made,
         Client(made) as client,

@@ -41,7 +41,7 @@ def cluster():
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",
         memory_limit="2GB",
     ) as cluster:
         yield cluster
