@@ -156,7 +156,7 @@ def tables(c: Constants) -> str:
         f"| Z to the workers | {8 * N * L / 1e9:.0f} GB | {8 * N * L / c.sending:,.0f} |",
         f"| F(X) to the client | {4 * N * L / 1e9:.0f} GB | {4 * N * L / c.receiving:,.0f} |",
         f"| g and Z step on the client | | {N * (c.g_step + c.z_step):,.0f} |",
-        f"| client's memory, 8 N (4 L + 3 K) bytes | {8 * N * (4 * L + 3 * K) / 1e9:.0f} GB | |",
+        f"| client's memory, 8 N (5 L + 4 K) bytes | {8 * N * (5 * L + 4 * K) / 1e9:.0f} GB | |",
     ]
     return "\n".join(lines)
 
