@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks._report import Row, print_rows
 from supred import LowDimSVC
-from supred.cluster.local import one_blas_thread
+from supred.cluster.local import children_with_one_blas_thread
 from supred.datasets import load_mnist
 
 MEGABYTE = 1e6
@@ -49,7 +49,7 @@ def cluster(n_workers: int, memory_limit: float | str = "auto") -> Any:
     from distributed import Client, LocalCluster
 
     with (
-        one_blas_thread(),
+        children_with_one_blas_thread(),
         LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supred._validation import is_missing as is_gap
-from supred.cluster.local import one_blas_thread
+from supred.cluster.local import children_with_one_blas_thread
 from supred.export.model_file import TableModel
 from supred.tables import Column, Preparation, TableError
 from supred.tables.assemble import find_column
@@ -58,7 +58,7 @@ def connected(address: str) -> Iterator[Any]:
     if address == "local":
         n_workers = os.cpu_count() or 1
         with (
-            one_blas_thread(),
+            children_with_one_blas_thread(),
             LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,

@@ -8,7 +8,7 @@ VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
+def children_with_one_blas_thread() -> Iterator[None]:
     """Give processes that are started meanwhile one BLAS thread each.
 
     Dask does so on its own, but not where these variables are set for the client: then every
@@ -17,8 +17,8 @@ def one_blas_thread() -> Iterator[None]:
     Examples
     --------
     >>> import os
-    >>> from supred.cluster.local import one_blas_thread
-    >>> with one_blas_thread():
+    >>> from supred.cluster.local import children_with_one_blas_thread
+    >>> with children_with_one_blas_thread():
     ...     os.environ["OMP_NUM_THREADS"]
     '1'
     """

@@ -140,6 +140,26 @@ class DaskRows(Rows):
         groups, futures = self._submit("sum", function, along)
         if not groups:
             raise ValueError("there are no rows to sum over.")
+        return self._total(futures)
+
+    def sum_where(
+        self, chosen: np.ndarray, function: Callable[..., Any], *along: np.ndarray
+    ) -> Any:
+        """Add up over the chosen rows; the values of the others do not travel."""
+        offsets = self.store.offsets
+        only = {
+            int(i) for i in np.unique(np.searchsorted(offsets, np.flatnonzero(chosen), "right") - 1)
+        }
+        local = {}
+        for i in only:
+            part = slice(offsets[i], offsets[i + 1])
+            bits = np.packbits(chosen[part])
+            local[i] = (bits, *(values[part][chosen[part]] for values in along))
+        _, futures = self._submit("sum where", function, (), only=only, local=local)
+        return self._total(futures)
+
+    def _total(self, futures: list[Any]) -> Any:
+        """Add up the sums of the groups, on the workers where they are many."""
         while len(futures) > FAN_IN:
             futures = [
                 self.store.client.submit(
@@ -185,13 +205,14 @@ class DaskRows(Rows):
         result = np.empty((len(indices), self.store.n_features), dtype=self.dtype)
         if not only:
             return result if self.maker is None else self.maker(result)
-        local = {i: rising[bounds[i] : bounds[i + 1]] - offsets[i] for i in only}
+        local: dict[int, tuple[np.ndarray, ...]]
+        local = {i: (rising[bounds[i] : bounds[i + 1]] - offsets[i],) for i in only}
         plain = self if self.maker is None else DaskRows(self.store)
         groups, futures = plain._submit("take", tasks.same, (), only=only, local=local)
         for ids, rows in zip(groups, plain._collect(futures), strict=True):
             start = 0
             for i in ids:
-                stop = start + len(local[i])
+                stop = start + len(local[i][0])
                 result[order[bounds[i] : bounds[i + 1]]] = rows[start:stop]
                 start = stop
         return result if self.maker is None else self.maker(result)
@@ -202,7 +223,7 @@ class DaskRows(Rows):
         function: Callable[..., Any],
         along: tuple[np.ndarray, ...],
         only: set[int] | None = None,
-        local: dict[int, np.ndarray] | None = None,
+        local: dict[int, tuple[np.ndarray, ...]] | None = None,
     ) -> tuple[list[list[int]], list[Any]]:
         """Start one task per group of blocks; return the blocks and the future of each task."""
         self._keep_what_is_made()
@@ -210,7 +231,7 @@ class DaskRows(Rows):
         traffic = store.traffic
         offsets = store.offsets
         # Pickled here, once: a function of __main__ or a lambda travels too.
-        packed = Packed(cloudpickle.dumps(function))
+        packed = cloudpickle.dumps(function)
         traffic.passes += 1
         groups, futures = [], []
         for worker, own in store.assigned(self._futures):
@@ -219,7 +240,7 @@ class DaskRows(Rows):
                 continue
             values: list[tuple[np.ndarray, ...]]
             if local is not None:
-                values = [(local[i],) for i in ids]
+                values = [local[i] for i in ids]
             else:
                 values = [
                     tuple(np.ascontiguousarray(a[offsets[i] : offsets[i + 1]]) for a in along)
@@ -246,7 +267,7 @@ class DaskRows(Rows):
             groups.append(ids)
             futures.append(future)
             traffic.tasks += 1
-            traffic.bytes_sent += n_bytes(values) + len(packed.payload)
+            traffic.bytes_sent += n_bytes(values) + len(packed)
         return groups, futures
 
     def _keep_what_is_made(self) -> None:
@@ -316,19 +337,3 @@ class DaskRows(Rows):
         results = client.gather(futures)
         self.store.traffic.bytes_received += n_bytes(results)
         return results
-
-
-class Packed:
-    """A function in a form that Dask does not look into, unpickled once per task."""
-
-    def __init__(self, payload: bytes) -> None:
-        self.payload = payload
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the function."""
-        if not hasattr(self, "_function"):
-            self._function = cloudpickle.loads(self.payload)
-        return self._function(*arguments)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"payload": self.payload}

@@ -79,7 +79,7 @@ def make_block(block: Any, maker: Callable[[Any], np.ndarray], width: int) -> np
 
 def visit(
     kind: str,
-    function: Callable[..., Any],
+    function: bytes,
     blocks: Sequence[Any],
     along: Sequence[Sequence[np.ndarray]],
     lengths: Sequence[int],
@@ -92,13 +92,15 @@ def visit(
 
     Parameters
     ----------
-    kind : {"sum", "map", "take"}
-        Add up the results, stack them, or stack the rows that ``along`` names.
-    function : callable
-        Of a block and the values along it.
+    kind : {"sum", "sum where", "map", "take"}
+        Add up the results, also over chosen rows only, stack them, or stack the rows that
+        ``along`` names.
+    function : bytes
+        The pickled function of a block and the values along it.
     blocks : sequence of ndarray or bytes
     along : sequence of sequences of ndarray
-        For each block the values that go with its rows.
+        For each block the values that go with its rows; for "sum where" first which rows are
+        chosen (their bits), then the values of the chosen rows.
     lengths : sequence of int
         Rows that each block must have.
     ids : sequence of int
@@ -110,6 +112,7 @@ def visit(
     width : int
         Numbers that are made of each row.
     """
+    apply = pickle.loads(function)
     total: Any = None
     pieces: list[np.ndarray] = []
     for block, values, length, place, ready in zip(blocks, along, lengths, ids, made, strict=True):
@@ -121,12 +124,25 @@ def visit(
             )
         if maker is not None and not ready:
             rows = rows.derive(maker, width)
-        if kind == "sum":
-            term = rows.sum(function, *values)
-            total = term if total is None else add(total, term)
+        if kind == "take":
+            pieces.append(rows.take(*values))
+        elif kind == "map":
+            pieces.append(rows.map(apply, *values))
         else:
-            pieces.append(rows.take(*values) if kind == "take" else rows.map(function, *values))
-    return total if kind == "sum" else np.concatenate(pieces)
+            if kind == "sum":
+                term = rows.sum(apply, *values)
+            else:
+                chosen = np.unpackbits(values[0], count=length).astype(bool)
+                term = rows.sum_where(chosen, apply, *(_among(chosen, v) for v in values[1:]))
+            total = term if total is None else add(total, term)
+    return np.concatenate(pieces) if pieces else total
+
+
+def _among(chosen: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return values of all rows: those given for the chosen ones, zero for the others."""
+    result = np.zeros((len(chosen), *values.shape[1:]), dtype=values.dtype)
+    result[chosen] = values
+    return result
 
 
 def total_of(terms: Sequence[Any]) -> Any:
