@@ -47,8 +47,15 @@ def check_parameters(model: Any, n_rows: int) -> None:
             f"mapping={model.mapping!r} is not known; use 'rbf', 'linear' or a regressor."
         )
     if isinstance(model.centers, str):
-        check_choice("centers", model.centers, ("kmeans", "random", "all"))
-    if model.n_centers is not None:
+        check_choice("centers", model.centers, ("kmeans", "random", "all", "learned"))
+    if isinstance(model.n_centers, str):
+        check_choice("n_centers", model.n_centers, ("auto",))
+        if not (isinstance(model.centers, str) and model.centers == "learned"):
+            raise ValueError(
+                f"n_centers='auto' needs centers='learned', not centers={model.centers!r}; give a "
+                "whole number, or search one by LowDimSVCCV."
+            )
+    elif model.n_centers is not None:
         check_integer(
             "n_centers", model.n_centers, low=1, high=n_rows, why="the number of training rows"
         )
@@ -63,6 +70,10 @@ def check_parameters(model: Any, n_rows: int) -> None:
     if model.cache_size is not None:
         check_real("cache_size", model.cache_size, low=0)
     check_integer("max_iter", model.max_iter, low=0)
+    check_integer("refine_steps", model.refine_steps, low=1)
+    check_real("learning_rate", model.learning_rate, low=0, low_inclusive=False)
+    if not isinstance(model.early_stopping, bool | np.bool_):
+        check_choice("early_stopping", model.early_stopping, ("auto",))
     check_integer("n_iter_no_change", model.n_iter_no_change, low=1)
     check_real(
         "validation_fraction",
@@ -110,12 +121,12 @@ def n_components_of(model: Any, n_classes: int) -> int:
     return int(model.n_components) if model.n_components is not None else n_classes - 1
 
 
-def schedule_of(model: Any) -> Schedule:
-    """Return the schedule of mu and of the end."""
+def schedule_of(model: Any, most: int | None = None) -> Schedule:
+    """Return the schedule of mu and of the end, with `most` iterations at the most."""
     return Schedule(
         mu=model.mu,
         mu_factor=model.mu_factor,
-        max_iter=model.max_iter,
+        max_iter=model.max_iter if most is None else min(model.max_iter, most),
         tol=model.tol,
         patience=model.n_iter_no_change,
     )
@@ -159,7 +170,12 @@ def gamma_of(gamma: Any, X: Any, weights: np.ndarray) -> float:
 
 
 def choose_centers(
-    model: Any, X: Any, weights: np.ndarray, rng: np.random.RandomState
+    model: Any,
+    X: Any,
+    weights: np.ndarray,
+    rng: np.random.RandomState,
+    *,
+    n_centers: int | None = None,
 ) -> np.ndarray:
     """Return the centres of the Gaussians, in the precision of X."""
     n_rows, n_features = X.shape
@@ -177,13 +193,15 @@ def choose_centers(
     if model.centers == "all":
         rows = rows_of(X).whole()
         return rows.toarray() if hasattr(rows, "toarray") else np.array(rows)
-    n_centers = min(n_rows, DEFAULT_CENTERS) if model.n_centers is None else int(model.n_centers)
+    if n_centers is None:
+        chosen = model.n_centers
+        n_centers = min(n_rows, DEFAULT_CENTERS) if chosen is None else int(chosen)
     if n_centers > n_rows:
         raise ValueError(
             f"n_centers={n_centers}, but only {n_rows} rows are left for training after the "
             "validation part and rows of weight zero are taken out; use fewer centres."
         )
-    choose = kmeans_centers if model.centers == "kmeans" else random_centers
+    choose = random_centers if model.centers == "random" else kmeans_centers
     return choose(X, weights, n_centers, rng)
 
 

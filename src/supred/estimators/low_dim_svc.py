@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -18,10 +17,13 @@ from supred.estimators import _low_dim_parts as parts
 from supred.estimators._base import LatentClassifier
 from supred.estimators._checkpoint import Checkpoint, checkpoint_of
 from supred.estimators._dask_input import is_dask, lazily, unpacked
+from supred.estimators._held_out import hold_out, wants_held_out
+from supred.estimators._learned_parts import check_learned, learn, merge_equal_rows
+from supred.estimators._model_sizes import pruned
 from supred.estimators._sources import source_labels
 from supred.mappings.base import Mapping
 from supred.mappings.basis import BasisMapping, RBFMapping
-from supred.solvers.auxiliary_coordinates import Alternation, alternate
+from supred.solvers.auxiliary_coordinates import Alternation, Schedule, alternate
 from supred.solvers.decisions import decision_scores
 from supred.solvers.log_loss import class_scores
 from supred.solvers.losses import Loss
@@ -60,16 +62,22 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         The mapping F: Gaussians about centres, linear, or any scikit-learn regressor whose
         `fit` takes several targets. A regressor is fitted anew in each iteration and keeps its
         own regularisation (`alpha` is not used).
-    centers : {"kmeans", "random", "all"} or array of shape (n_centers, n_features), \
+    centers : {"kmeans", "random", "all", "learned"} or array of shape (n_centers, n_features), \
             default="kmeans"
         Centres of the Gaussians: random rows moved by one k-means step, random rows, all rows,
-        or the given ones.
-    n_centers : int, optional
-        Number of centres; by default 1000 or the number of rows if that is smaller.
+        or the given ones. With "learned" the centres, a width for each and a scale for each
+        feature are trained with the rest: a fifth or less of the centres do as well, and
+        fitting takes longer.
+    n_centers : int or "auto", optional
+        Number of centres; by default 1000 (100 if they are learned) or the number of rows if
+        that is smaller. With learned centres, "auto" looks for the smallest model whose error
+        on the validation part is within one standard error of the least: it starts with up to
+        400 and takes away those that can be spared.
     gamma : "scale" or float, default="scale"
         The Gaussians are ``exp(-gamma ||x - c||^2)``, gamma = 1 / (2 sigma^2). "scale"
         makes sigma the root mean square distance of the rows to their mean: gamma is one over
         twice the sum of the features' variances, ``1 / (2 n_features)`` for standardised ones.
+        Learned widths start from it.
     alpha : float, default=1e-3
         Weight of ``||W||^2`` of the mapping.
     C : float, default=1.0
@@ -94,14 +102,20 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     tol : float, default=1e-2
         The alternation has converged when two iterations in a row change the objective by at
         most this, relatively.
-    early_stopping : bool, default=False
+    early_stopping : bool or "auto", default="auto"
         Hold out a stratified part of the training rows, keep the iterate with the least error
         on it, and stop when that error has not fallen for `n_iter_no_change` iterations.
-        `X_val` and `y_val` given to `fit` do the same with rows of the user's choice.
+        `X_val` and `y_val` given to `fit` do the same with rows of the user's choice. "auto"
+        holds rows out if the centres are learned and there are rows enough.
     validation_fraction : float, default=0.1
-        Share of the rows to hold out if `early_stopping`.
+        Share of the rows to hold out.
     n_iter_no_change : int, default=5
         Iterations to wait for a smaller validation error.
+    refine_steps : int, default=4000
+        With learned centres, steps of the descent; each looks at 256 rows.
+    learning_rate : float, default=0.1
+        With learned centres, the largest step, in units of the spread of a feature for centres
+        and of their size for weights. It falls to zero along the steps.
     class_weight : dict or "balanced", optional
         Weights of the classes, which multiply the sample weights.
     cache_size : float, optional
@@ -131,8 +145,12 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         The fitted mapping; ``mapping_.project`` is `transform` without checks.
     centers_ : ndarray of shape (n_centers, n_features)
         Centres of the Gaussians (``mapping="rbf"`` only).
-    gamma_ : float
-        Width that was used (``mapping="rbf"`` only).
+    gamma_ : float or ndarray of shape (n_centers,)
+        Width that was used (``mapping="rbf"`` only); learned ones are an array.
+    refinement_ : dict of ndarrays
+        Learned centres only: step, mean loss and validation_error along the descent, and
+        best_step, whose parameters were kept: the latest whose validation error is within one
+        standard error of the least.
     history_ : dict of ndarrays
         mu, penalized_objective, nested_objective, train_error, validation_error, gap (largest
         relative duality gap of the SVMs) and seconds since the start, one entry per iteration;
@@ -143,9 +161,14 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         The iteration whose model was kept: least validation error, or least nested objective
         without a validation part.
     stopping_reason_ : str
-        "converged", "validation", "max_iter" or "callback".
+        "converged", "validation", "max_iter" or "callback"; "steps" with learned centres.
+    path_ : dict of ndarrays
+        With ``n_centers="auto"``: n_centers, validation_error, standard_error and bytes of the
+        models that were tried, the smallest first; `TradeOffDisplay.from_path` draws it.
     model_size_ : ModelSize
         Numbers and bytes that the model needs to predict.
+    flops_per_row_ : int
+        Additions and multiplications to predict one row (not for a regressor as the mapping).
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -186,7 +209,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         *,
         mapping: Any = "rbf",
         centers: Any = "kmeans",
-        n_centers: int | None = None,
+        n_centers: Any = None,
         gamma: Any = "scale",
         alpha: float = 1e-3,
         C: float = 1.0,
@@ -197,9 +220,11 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         mu_factor: float = 1.5,
         max_iter: int = 50,
         tol: float = 1e-2,
-        early_stopping: bool = False,
+        early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
+        refine_steps: int = 4000,
+        learning_rate: float = 0.1,
         class_weight: Any = None,
         cache_size: float | None = None,
         checkpoint: Any = None,
@@ -224,6 +249,8 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.refine_steps = refine_steps
+        self.learning_rate = learning_rate
         self.class_weight = class_weight
         self.cache_size = cache_size
         self.checkpoint = checkpoint
@@ -278,14 +305,22 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         if not used.all():
             X, codes, weights = select(X, used), codes[used], weights[used]
         self.classes_ = classes
+        learned = isinstance(self.centers, str) and self.centers == "learned"
+        if learned:
+            check_learned(self, X)
+            X, codes, weights = merge_equal_rows(X, codes, weights)
         checkpoint = checkpoint_of(self, X, codes, weights, held_out)
         rng = (
             check_random_state(self.random_state)
             if checkpoint is None
             else checkpoint.random_state(self.random_state)
         )
-        if held_out is None and self.early_stopping:
-            X, codes, weights, held_out = self._hold_out(X, codes, weights, rng)
+        if held_out is None and wants_held_out(self):
+            (X, codes, weights), held_out = hold_out(self, X, codes, weights, rng)
+        if learned:
+            learn(self, X, codes, weights, held_out, rng)
+            self._warn()
+            return self
         mapping = parts.make_mapping(self, X, weights, rng)
         parts.tell(self, f"{X.shape[0]} rows x {X.shape[1]} features: mapping chosen")
         mapping.prepare(X, weights)
@@ -309,6 +344,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         rng: np.random.RandomState,
         rows_used: np.ndarray | None = None,
         checkpoint: Checkpoint | None = None,
+        schedule: Schedule | None = None,
     ) -> Loss:
         """Run the alternation with a prepared mapping, keep its result and return the loss."""
         n_classes = len(self.classes_)
@@ -340,7 +376,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
             loss,
             Z,
             weights,
-            parts.schedule_of(self),
+            schedule or parts.schedule_of(self),
             train_error=lambda scores: parts.weighted_error(scores, codes, weights),
             validation_error=held_out.error_of(mapping, loss) if held_out is not None else None,
             on_iteration=progress,
@@ -363,7 +399,7 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     def _warn(self) -> None:
         """Say what did not converge."""
         if self.stopping_reason_ == "max_iter" and self.max_iter > 0:
-            advice = "" if self.early_stopping else ", or set early_stopping=True"
+            advice = "" if wants_held_out(self) else ", or set early_stopping=True"
             warnings.warn(
                 f"LowDimSVC did not converge in max_iter={self.max_iter} iterations; "
                 f"raise max_iter or tol{advice}.",
@@ -379,34 +415,37 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
                 stacklevel=4,
             )
 
-    def _hold_out(
-        self, X: Any, codes: np.ndarray, weights: np.ndarray, rng: np.random.RandomState
-    ) -> tuple[Any, np.ndarray, np.ndarray, "parts.HeldOut"]:
-        """Split off a stratified validation part of the training rows."""
-        counts = np.bincount(codes)
-        if counts.min() < 2:
-            raise ValueError(
-                f"early_stopping=True holds out rows of each class, but class(es) "
-                f"{self.classes_[counts < 2].tolist()} have one row; set early_stopping=False or "
-                "give X_val and y_val."
-            )
-        rows = np.arange(len(codes))
-        size = max(len(counts), round(self.validation_fraction * len(codes)))
-        kept = rows[:0]
-        if size <= len(rows) - len(counts):
-            kept, held = train_test_split(rows, test_size=size, stratify=codes, random_state=rng)
-        if len(np.unique(codes[kept])) < len(counts):
-            raise ValueError(
-                f"validation_fraction={self.validation_fraction} of {len(rows)} rows leaves a "
-                f"class without training rows; use a smaller one, or give X_val and y_val."
-            )
-        # In the order of the rows, so that they can be read one after another.
-        kept.sort()
-        held.sort()
-        part = parts.HeldOut(
-            select(X, held), codes[held], weights[held], parts.cache_megabytes(self, X)
-        )
-        return select(X, kept), codes[kept], weights[kept], part
+    def prune(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        n_centers: int,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> "LowDimSVC":
+        """Return a smaller model: take away the centres that it can spare, and refit.
+
+        This model stays as it is. Centres go one by one, each time the one whose loss changes
+        the scores least when the others make up for it. Learned centres are then trained
+        further from there; with fixed ones, `LowDimSVC` is fitted to those that are left.
+
+        Parameters
+        ----------
+        X, y, sample_weight, X_val, y_val, sample_weight_val
+            As in `fit`; in general the same rows.
+        n_centers : int
+            How many centres to leave.
+
+        Returns
+        -------
+        smaller : LowDimSVC
+            A new, fitted estimator.
+        """
+        check_is_fitted(self)
+        return pruned(self, X, y, n_centers, sample_weight, X_val, y_val, sample_weight_val)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy on rows and their labels.
@@ -457,11 +496,11 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     @property
     def centers_(self) -> np.ndarray:
         """Centres of the Gaussians, where the features are."""
-        return self._gaussian_mapping().gaussians.original
+        return self._gaussian_mapping().centers
 
     @property
-    def gamma_(self) -> float:
-        """Width of the Gaussians that was used."""
+    def gamma_(self) -> Any:
+        """Width of the Gaussians that was used; one for each centre if they were learned."""
         return self._gaussian_mapping().gamma
 
     def _gaussian_mapping(self) -> RBFMapping:
@@ -469,6 +508,14 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
         if not isinstance(self.mapping_, RBFMapping):
             raise AttributeError(f"mapping={self.mapping!r} has no centres and no gamma.")
         return self.mapping_
+
+    @property
+    def flops_per_row_(self) -> int:
+        """Additions and multiplications (and exponentials) to predict one dense row."""
+        check_is_fitted(self)
+        if not isinstance(self.mapping_, BasisMapping):
+            raise AttributeError(f"the operations of mapping={self.mapping!r} are not known.")
+        return self.mapping_.flops_per_row() + 2 * self.coef_.size
 
     @property
     def n_basis_(self) -> int:

@@ -14,6 +14,7 @@ from supred._progress import progress_bar
 from supred._validation import check_choice, check_real, check_weights
 from supred.estimators import _low_dim_parts as parts
 from supred.estimators._base import LatentClassifier
+from supred.estimators._held_out import hold_out, wants_held_out
 from supred.estimators.low_dim_svc import LowDimSVC
 
 # Default candidates: multiples of the "scale" rule for gamma, values of alpha and of C.
@@ -49,6 +50,7 @@ class LowDimSVCCV(LatentClassifier):
     The result is that of a grid search over :class:`LowDimSVC`, but the expensive parts are
     shared: centres, basis functions and their products are computed once per fold, number of
     centres and gamma, never once per (alpha, C), and one eigendecomposition serves every alpha.
+    With ``centers="learned"`` nothing can be shared; each candidate is a fit of its own.
 
     Parameters
     ----------
@@ -61,8 +63,8 @@ class LowDimSVCCV(LatentClassifier):
         Candidates for alpha.
     Cs : sequence of float, default=(0.1, 1.0, 10.0)
         Candidates for C.
-    n_centers : int or sequence of int, optional
-        Number of centres, or candidates for it.
+    n_centers : int, "auto" or sequence of int, optional
+        Number of centres, or candidates for it; "auto" as in :class:`LowDimSVC`.
     cv : int, float, splitter or iterable of (train, test), optional
         Number of stratified folds (5 by default), the share of rows to hold out once (a float
         between 0 and 1), or splits as in scikit-learn.
@@ -70,7 +72,8 @@ class LowDimSVCCV(LatentClassifier):
         Fit the best setting on all rows at the end; needed to predict.
     mapping : {"rbf", "linear"}, default="rbf"
     centers, multi_class, loss, init, mu, mu_factor, max_iter, tol, early_stopping, \
-            validation_fraction, n_iter_no_change, class_weight, cache_size, random_state, n_jobs
+            validation_fraction, n_iter_no_change, refine_steps, learning_rate, class_weight, \
+            cache_size, random_state, n_jobs
         As in :class:`LowDimSVC`.
     verbose : int, default=0
         1 shows a progress bar.
@@ -127,9 +130,11 @@ class LowDimSVCCV(LatentClassifier):
         mu_factor: float = 1.5,
         max_iter: int = 50,
         tol: float = 1e-2,
-        early_stopping: bool = False,
+        early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
+        refine_steps: int = 4000,
+        learning_rate: float = 0.1,
         class_weight: Any = None,
         cache_size: float | None = None,
         random_state: Any = None,
@@ -155,6 +160,8 @@ class LowDimSVCCV(LatentClassifier):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.refine_steps = refine_steps
+        self.learning_rate = learning_rate
         self.class_weight = class_weight
         self.cache_size = cache_size
         self.random_state = random_state
@@ -334,6 +341,8 @@ class _Fold:
 
     def evaluate(self, candidate: _Candidate) -> tuple[float, float, float]:
         """Return accuracy, seconds of the fit without the shared parts, seconds to score."""
+        if isinstance(self.base.centers, str) and self.base.centers == "learned":
+            return self._evaluate_learned(candidate)
         if self.shared is None or self.shared_for != candidate[:2]:
             self.shared = None  # let the last one's memory go first
             self.shared = self._prepare(candidate)
@@ -350,6 +359,17 @@ class _Fold:
         accuracy = 1.0 - self.test.error_of(mapping, loss)()
         return accuracy, trained - began, perf_counter() - trained
 
+    def _evaluate_learned(self, candidate: _Candidate) -> tuple[float, float, float]:
+        """Fit a whole model: with learned centres there is nothing to share."""
+        settings = {name: value for name, value in candidate._asdict().items() if value is not None}
+        model = clone(self.base).set_params(class_weight=None, **settings)
+        began = perf_counter()
+        model.fit(self.X, self.classes[self.codes], sample_weight=self.weights)
+        trained = perf_counter()
+        right = model.predict(self.test.X) == self.classes[self.test.codes]
+        accuracy = float(np.average(right, weights=self.test.weights))
+        return accuracy, trained - began, perf_counter() - trained
+
     def _prepare(self, candidate: _Candidate) -> tuple[Any, ...]:
         """Choose centres and form the normal equations, as LowDimSVC.fit does."""
         model = clone(self.base)
@@ -363,14 +383,16 @@ class _Fold:
         used = self.weights > 0
         X, codes, weights = self.X[used], self.codes[used], self.weights[used]
         held_out = None
-        if model.early_stopping:
-            X, codes, weights, held_out = model._hold_out(X, codes, weights, rng)
+        if wants_held_out(model):
+            (X, codes, weights), held_out = hold_out(model, X, codes, weights, rng)
         mapping = parts.make_mapping(model, X, weights, rng, many_shifts=True)
         mapping.prepare(X, weights)
         return model, mapping, (X, codes, weights), held_out, rng.get_state()
 
 
 def _is_single(n_centers: Any) -> bool:
+    if isinstance(n_centers, str):
+        return n_centers == "auto"
     return n_centers is None or isinstance(n_centers, int | np.integer)
 
 

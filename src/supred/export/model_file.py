@@ -13,6 +13,7 @@ from supred.graph import NeighborIndex
 from supred.kernel_basis import LandmarkKernel
 from supred.kernels import GaussianCenters
 from supred.mappings.basis import LinearMapping, RBFMapping
+from supred.mappings.learned import LearnedMapping
 from supred.tables.preparation import Preparation, learnt_numbers, restored
 from supred.tables.table import Column
 
@@ -26,7 +27,15 @@ METHODS = (
     "ClassConstrainedEmbedding",
     "KernelDiscriminantAnalysis",
 )
-_PARTS = (RBFMapping, LinearMapping, GaussianCenters, LandmarkKernel, Preparation, Column)
+_PARTS = (
+    RBFMapping,
+    LearnedMapping,
+    LinearMapping,
+    GaussianCenters,
+    LandmarkKernel,
+    Preparation,
+    Column,
+)
 
 
 def _classes() -> dict[str, type]:

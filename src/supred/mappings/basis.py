@@ -147,6 +147,14 @@ class BasisMapping(ABC):
         """Return what `project` needs."""
         return [self.W, self.w0]
 
+    def flops_per_row(self) -> int:
+        """Return the additions and multiplications of `project`, for one dense row."""
+        return self._feature_flops() + 2 * self.W.size
+
+    def _feature_flops(self) -> int:
+        """Return those of `features`."""
+        return self.n_basis
+
     _cacheable = True
 
 
@@ -341,6 +349,17 @@ class RBFMapping(BasisMapping):
     def n_basis(self) -> int:
         """Number of centres."""
         return len(self.gaussians.centers)
+
+    @property
+    def centers(self) -> np.ndarray:
+        """Centres where the user's features are."""
+        return self.gaussians.original
+
+    def _feature_flops(self) -> int:
+        # shift and norm of the row, one product per centre, then width and exponential
+        return (
+            3 * self.gaussians.centers.shape[1] + 2 * self.gaussians.centers.size + 5 * self.n_basis
+        )
 
     def arrays(self) -> list[np.ndarray]:
         """Return what `project` needs."""

@@ -100,6 +100,29 @@ class TradeOffDisplay:
         return cls(names=list(estimators), errors=errors, costs=costs, against=against).plot(ax=ax)
 
     @classmethod
+    def from_path(cls, estimator: Any, *, ax: Any = None) -> "TradeOffDisplay":
+        """Plot the models that ``LowDimSVC(n_centers="auto")`` tried, each by its size.
+
+        Parameters
+        ----------
+        estimator : fitted LowDimSVC, or a pipeline that ends with one
+        ax : matplotlib Axes, optional
+        """
+        last = estimator[-1] if hasattr(estimator, "steps") else estimator
+        path = getattr(last, "path_", None)
+        if path is None:
+            raise ValueError(
+                f"{type(last).__name__} has no path_; fit LowDimSVC with centers='learned' and "
+                "n_centers='auto'."
+            )
+        return cls(
+            names=[f"{size}" for size in path["n_centers"]],
+            errors=path["validation_error"],
+            costs=path["bytes"],
+            spreads=path["standard_error"],
+        ).plot(ax=ax)
+
+    @classmethod
     def from_predictions(
         cls,
         *,
