@@ -135,8 +135,14 @@ def _low_dim_settings(facts: Facts) -> Settings:
 
 
 def _low_dim(setting: dict[str, Any], facts: Facts) -> Any:
+    # One-vs-rest SVMs want a dimension for each class but one; the log-loss gets by with fewer.
+    few = facts.n_components is not None and facts.n_components < facts.n_classes - 1
     return supred.LowDimSVC(
-        facts.n_components, n_centers=min(300, facts.n_rows), random_state=facts.seed, **setting
+        facts.n_components,
+        n_centers=min(300, facts.n_rows),
+        loss="log" if few else "hinge",
+        random_state=facts.seed,
+        **setting,
     )
 
 
