@@ -264,6 +264,7 @@ def test_search_over_learned_models():
         ({"early_stopping": "yes"}, "early_stopping='yes' is not known"),
         ({"n_centers": "best"}, "n_centers='best' is not known"),
         ({"n_centers": "auto", "centers": "kmeans"}, "n_centers='auto' needs centers='learned'"),
+        ({"checkpoint": "fit.ckpt"}, "checkpoint='fit.ckpt' does not go with centers='learned'"),
         ({"init": np.zeros((500, 1))}, "one code for each of the 2 classes"),
     ],
 )

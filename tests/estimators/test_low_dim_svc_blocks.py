@@ -54,7 +54,7 @@ def test_same_model_as_in_memory(path, source, parameters):
     expected = clone(model).fit(X, Y)
     fitted = clone(model).fit(source(path), Y)
     # Without a held-out part the blocks are the same, and so is every digit.
-    tol = 1e-7 if model.early_stopping else 0.0
+    tol = 1e-7 if model.early_stopping is True else 0.0
     assert_same(fitted, expected, tol)
     for name in ("transform", "decision_function", "predict"):
         found, wanted = getattr(fitted, name)(source(path)), getattr(expected, name)(X)
