@@ -56,6 +56,7 @@ def test_the_blas_has_one_thread_inside_the_workers(monkeypatch, n_jobs):
 
 
 def test_n_jobs_threads_work_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(linear_svm, "TOGETHER", 2)
     Z, signs = spread_out()
     meeting = threading.Barrier(2, timeout=60)
     arrived = set()

@@ -130,7 +130,8 @@ class LowDimSVC(CallbackSupportMixin, LatentClassifier):
     random_state : int, RandomState or None, default=None
         For the choice of centres, the held-out part and the start.
     n_jobs : int, optional
-        Threads that train SVMs; the result does not depend on it.
+        Threads that train SVMs, which go in batches of twenty: more threads pay with many
+        classes only. The result does not depend on it.
     verbose : int, default=0
         1 prints a line per iteration.
 

@@ -13,7 +13,7 @@ the few rows on which that fails go to an interior point method.
 
 import numpy as np
 
-from supred._threads import map_in_threads
+from supred._threads import one_blas_thread
 from supred.solvers.hinge_pull_interior import NOTHING, pull_hard_rows
 
 # Rows are treated in chunks that stay in the cache.
@@ -71,7 +71,6 @@ def pull_many_classes(
     *,
     start: np.ndarray | None = None,
     tol: float = DEFAULT_TOL,
-    n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve the Z step of several SVMs by coordinate ascent, all rows together.
 
@@ -88,8 +87,6 @@ def pull_many_classes(
         The t of an earlier, similar problem.
     tol : float
         A row is finished when its duality gap is at most `tol` times its objective.
-    n_jobs : int, optional
-        Number of threads; the result does not depend on it.
 
     Returns
     -------
@@ -109,19 +106,16 @@ def pull_many_classes(
             c,
             start=start,
             tol=tol,
-            n_jobs=n_jobs,
         )
         return F + (moved - G) @ span.T, t
     Z = np.empty((n_rows, F.shape[1]))
     t = np.empty((n_svms, n_rows))
-
-    def pull(part: slice) -> None:
-        y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
-        first = np.zeros_like(y) if start is None else np.clip(start[:, part], 0.0, c)
-        Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol)
-
-    parts = (slice(begin, begin + CHUNK) for begin in range(0, n_rows, CHUNK))
-    map_in_threads(pull, ((part,) for part in parts), n_jobs)
+    with one_blas_thread():  # the products are small
+        for begin in range(0, n_rows, CHUNK):
+            part = slice(begin, begin + CHUNK)
+            y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
+            first = np.zeros_like(y) if start is None else np.clip(start[:, part], 0.0, c)
+            Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol)
     return Z, t
 
 

@@ -114,9 +114,7 @@ class HingeLoss:
         if self.signs.shape[1] == 1:
             return pull_two_classes(F, self.signs[:, 0], coef[0], float(intercept[0]), c)
         start = None if self._pulls is None else np.minimum(self._pulls, c)
-        pulled, self._pulls = pull_many_classes(
-            F, self.signs, coef, intercept, c, start=start, n_jobs=self.n_jobs
-        )
+        pulled, self._pulls = pull_many_classes(F, self.signs, coef, intercept, c, start=start)
         worse = self._row_costs(pulled, F, c) > self._row_costs(Z, F, c)
         pulled[worse] = Z[worse]
         return pulled
