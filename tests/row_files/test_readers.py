@@ -147,6 +147,25 @@ def test_rows_are_saved_as_npy(tmp_path):
         RowBlocks(tmp_path / "a.svm").save(tmp_path / "b.npy")
 
 
+def test_a_row_group_is_not_read_as_a_whole(tmp_path, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    monkeypatch.undo()
+    long = RNG.normal(size=(600_000, 3))  # 14 MB
+    table = pyarrow.table({f"x{k}": long[:, k] for k in range(3)})
+    parquet.write_table(
+        table, tmp_path / "a.parquet", row_group_size=len(long), use_dictionary=False
+    )
+    del table
+    pool = pyarrow.default_memory_pool()
+    before = pool.bytes_allocated()
+    rows = RowBlocks(tmp_path / "a.parquet", block_rows=30_000)
+    taken = [pool.bytes_allocated() - before for _ in rows.blocks()]
+    assert len(taken) == 20
+    assert max(taken) < long.nbytes / 2
+
+
 def test_csv_without_names_with_quotes_and_blank_lines(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1,2,0\n3,4,1\n\n5,6,1\n")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+BUFFER_BYTES = 65_536
+
 
 class FileReader(ABC):
     """Rows of one file.
@@ -121,7 +123,8 @@ class ParquetReader(FileReader):
         except ImportError:
             raise ImportError("reading Parquet needs pyarrow; install 'supred[parquet]'.") from None
         try:
-            self.file = parquet.ParquetFile(path)
+            # With a buffer, pages are read one by one, not a column of a whole row group.
+            self.file = parquet.ParquetFile(path, buffer_size=BUFFER_BYTES, pre_buffer=False)
         except (pyarrow.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not a readable Parquet file: {error}") from None
         schema = self.file.schema_arrow
