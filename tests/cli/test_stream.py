@@ -67,8 +67,11 @@ def test_other_formats_and_folders(supred, tmp_path, kind):
             frame["kind"], frame["name"] = y[part], [f"plant {k}" for k in range(30)]
             frame.to_parquet(path)
     goal = {"npy": ["--target", "-1"], "parquet": ["--target", "kind", "--exclude", "name"]}
-    _, said = model_of(supred, tmp_path / "m", folder, "--stream", *goal.get(kind, []))
+    model, said = model_of(supred, tmp_path / "m", folder, "--stream", *goal.get(kind, []))
     assert said["rows"] == 60
+    files = sorted(folder.iterdir())
+    also, _ = model_of(supred, tmp_path / "n", *files, "--stream", *goal.get(kind, []))
+    np.testing.assert_array_equal(also.estimator.coef_, model.estimator.coef_)
     assert said["classes"] == (sorted(set(y)) if kind == "parquet" else [0, 1, 2])
     assert said["training_error"] < 0.1
     result = supred("predict", tmp_path / "m", folder, "--stream", "--json")
@@ -136,7 +139,7 @@ def test_bad_options(supred, table, tmp_path, arguments, message):
 def test_bad_tables(supred, table, model, tmp_path):
     out = ("--target", "species", "--stream", "--out", tmp_path / "m2")
     assert "is not a file" in supred("fit", tmp_path / "no.csv", *out).error_line
-    assert "name a file" in supred("fit", "-", *out, stdin="a,b").error_line
+    assert "name files" in supred("fit", "-", *out, stdin="a,b").error_line
     _, y = flowers()
     broken = write_csv(
         tmp_path / "broken.csv",

@@ -20,27 +20,30 @@ MOST_SAMPLED = 100_000
 FORMATS = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "svmlight": "svmlight"}
 
 
-def fit(options: argparse.Namespace, estimator: Any) -> tuple[TableModel, int, float]:
+def fit(
+    options: argparse.Namespace, estimator: Any, files: list[str]
+) -> tuple[TableModel, int, float]:
     """Return the model, the number of rows and the training error."""
     if options.method != "LowDimSVC":
         raise TableError(f"--stream trains LowDimSVC only, not {options.method}.")
     for name in ("keep", "drop_unlabelled", "no_header"):
         if getattr(options, name):
             raise TableError(f"--{name.replace('_', '-')} does not go with --stream.")
-    path, kind = _place(options)
+    path, kind = _place(options, files)
+    title = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     names = checked(column_names, path, format=kind)
     target, places = "label", {}
     if kind_of(path, kind) != "svmlight":
         if options.target is None:
             raise TableError(f"--target is needed; the columns are {', '.join(names[:12])}.")
-        target = find_column(options.target, names, path, option="--target")
+        target = find_column(options.target, names, title, option="--target")
         places = {"target": names.index(target)}
-    ignored = [find_column(name, names, path) for name in options.exclude]
+    ignored = [find_column(name, names, title) for name in options.exclude]
     if target in ignored:
         raise TableError(f"{target!r} is the target and cannot be excluded.")
     kept = [name for name in names if name != target and name not in ignored]
     if not kept:
-        raise TableError(f"{path}: no column is left to learn from.")
+        raise TableError(f"{title}: no column is left to learn from.")
     if places:
         places["columns"] = [names.index(name) for name in kept]
     elif ignored:
@@ -79,7 +82,8 @@ def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
         raise TableError(f"--stream goes with LowDimSVC, not {type(model.estimator).__name__}.")
     if any(column.kind == "text" for column in model.columns):
         raise TableError("--stream does not go with a model of text columns.")
-    path, kind = _place(options)
+    path, kind = _place(options, [options.input])
+    title = options.input
     prepare = model.transformer.transform
     if kind_of(path, kind) == "svmlight":
         wide = len(model.columns)
@@ -88,12 +92,12 @@ def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
     wanted = [column.name for column in model.columns]
     missing = [name for name in wanted if name not in names]
     if missing:
-        raise TableError(f"{path} lacks the column {missing[0]!r} that the model needs.")
+        raise TableError(f"{title} lacks the column {missing[0]!r} that the model needs.")
     allowed = {*wanted, model.target, *model.ignored, *options.exclude}
     extra = [name for name in names if name not in allowed]
     if extra:
         raise TableError(
-            f"{path} has a column {extra[0]!r} that the model does not know; leave it out with "
+            f"{title} has a column {extra[0]!r} that the model does not know; leave it out with "
             "--exclude."
         )
     places = [names.index(name) for name in wanted]
@@ -120,18 +124,18 @@ def sampled(rows: RowBlocks, seed: int) -> Any:
     return join(found)
 
 
-def kind_of(path: str, kind: str | None) -> str:
+def kind_of(path: str | list[str], kind: str | None) -> str:
     """Return the format of the files."""
     return kind or RowBlocks.format_of(path)
 
 
-def _place(options: argparse.Namespace) -> tuple[str, str | None]:
-    """Return the path and the format, if the user gave one."""
-    if options.dataset is not None or options.input in (None, "-"):
-        raise TableError("--stream reads files; name a file, a folder or a pattern.")
+def _place(options: argparse.Namespace, files: list[str]) -> tuple[str | list[str], str | None]:
+    """Return the file or files, and their format, if the user gave one."""
+    if options.dataset is not None or not files or "-" in files:
+        raise TableError("--stream reads files; name files, a folder or a pattern.")
     if options.format is not None and options.format not in FORMATS:
         raise TableError(f"--format {options.format} does not go with --stream.")
-    return options.input, FORMATS.get(options.format)
+    return files[0] if len(files) == 1 else files, FORMATS.get(options.format)
 
 
 def _texts(labels: np.ndarray) -> list[str]:

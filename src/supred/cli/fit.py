@@ -64,16 +64,16 @@ def run(options: argparse.Namespace) -> int:
         model, cluster_table, error = _cluster.fit(options, estimator, files)
         _finish(options, model, len(cluster_table.labels), error)
         return 0
-    if len(files) > 1:
-        from supred.tables import TableError
-
-        raise TableError(f"{len(files)} tables were given; several need --scheduler.")
-    options.input = files[0] if files else None
     if options.stream:
         from supred.cli import _stream
 
-        _finish(options, *_stream.fit(options, estimator))
+        _finish(options, *_stream.fit(options, estimator, files))
         return 0
+    if len(files) > 1:
+        from supred.tables import TableError
+
+        raise TableError(f"{len(files)} tables were given; several need --stream or --scheduler.")
+    options.input = files[0] if files else None
     table, preparation = _options.read_training(options)
 
     import numpy as np
