@@ -7,10 +7,19 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks import __main__ as runner
 from benchmarks._report import Row, print_rows
-from benchmarks.performance import _command, _harness, _page, _record, _steps, g_step
+from benchmarks.performance import (
+    _command,
+    _harness,
+    _page,
+    _record,
+    _steps,
+    g_step,
+    linear_mapping,
+)
 from benchmarks.performance._harness import Benchmark, Contender
 from benchmarks.performance._record import Figure, Record
 from benchmarks.performance._registry import BENCHMARKS
@@ -324,6 +333,24 @@ def test_the_rows_of_the_g_step_are_the_same_each_time():
     peer = g_step.fastest(Z, signs[:, 0], 1.0, float(best[0]), limit=10.0)
     assert peer["reached"]
     assert -1e-9 <= peer["excess"] <= g_step.WITHIN
+
+
+def test_the_vote_of_neighbors_is_scikit_learns():
+    X, y = blobs(n_rows=300, spread=4.0)
+    labels = np.array(["b", "a", "c"])[y]
+    errors = linear_mapping.neighbor_errors(X[:200], labels[:200], X[200:], labels[200:])
+    for k, error in errors.items():
+        peer = KNeighborsClassifier(k).fit(X[:200], labels[:200])
+        assert error == pytest.approx(100 * (1 - peer.score(X[200:], labels[200:])))
+
+
+def test_the_linear_mapping_is_chosen_on_the_validation_rows_alone():
+    tried = [
+        {"max_iter": 5, "alpha": 1, "validation_error": 9.0, "error": 1.0},
+        {"max_iter": 5, "alpha": 2, "validation_error": 8.0, "error": 7.0},
+        {"max_iter": 50, "alpha": 3, "validation_error": 1.0, "error": 1.0},
+    ]
+    assert linear_mapping.chosen(tried, 5)["alpha"] == 2
 
 
 def test_accuracy_leaves_speed_out_and_bench_keeps_records(monkeypatch, tmp_path, capsys):
