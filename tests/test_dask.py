@@ -309,6 +309,13 @@ def test_without_a_client_the_error_says_how_to_connect(cluster, digits):
         LowDimSVC().fit(*chunked(*digits))
 
 
+def test_a_client_that_is_closed_during_a_fit(cluster, digits, monkeypatch):
+    with Client(cluster) as client:
+        monkeypatch.setattr(parts.Progress, "__call__", lambda *_: client.close())
+        with pytest.raises(ConnectionError, match=r"scheduler was lost.*connect a new Client"):
+            LowDimSVC(n_centers=20).fit(*chunked(*digits))
+
+
 def test_unknown_chunk_sizes(client, digits):
     X, y = chunked(*digits)
     with pytest.raises(ValueError, match=r"unknown size.*X\.compute_chunk_sizes\(\)"):

@@ -94,6 +94,7 @@ def fit(
         X = table.numbers.map_partitions(prepared, learnt, meta=table.numbers._meta)
         estimator.fit(X, table.labels)
         error = 1.0 - estimator.score(X, table.labels)
+    estimator.set_params(checkpoint=None)
     # The model file has the names of the columns; its estimator sees arrays.
     del estimator.feature_names_in_
     transformer = restored(preparation, table.columns, learnt, sparse=False)

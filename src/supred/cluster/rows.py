@@ -1,6 +1,7 @@
 """Rows on a Dask cluster: sums and maps over blocks that stay where they are."""
 
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from functools import cached_property
 from typing import Any
 
@@ -226,6 +227,7 @@ class DaskRows(Rows):
         local: dict[int, tuple[np.ndarray, ...]] | None = None,
     ) -> tuple[list[list[int]], list[Any]]:
         """Start one task per group of blocks; return the blocks and the future of each task."""
+        self._check_connection()
         self._keep_what_is_made()
         store = self.store
         traffic = store.traffic
@@ -316,7 +318,11 @@ class DaskRows(Rows):
 
         client = self.store.client
         for attempt in range(RETRIES + 1):
-            wait(futures)
+            try:
+                wait(futures)
+            except CancelledError:
+                self._check_connection()
+                raise
             failed = [future for future in futures if future.status == "error"]
             fatal = [f for f in failed if not isinstance(f.exception(), KilledWorker)]
             if fatal or not failed:
@@ -329,11 +335,16 @@ class DaskRows(Rows):
                 "likely a block with what is made of it is larger than a worker's memory limit: "
                 "use smaller chunks, a smaller cache_size or workers with more memory."
             ) from failed[0].exception()
-        if client.status != "running":
-            raise ConnectionError(
-                f"the connection to the Dask scheduler was lost during the fit (the Client is "
-                f"{client.status}); connect a new Client and fit again."
-            )
+        self._check_connection()
         results = client.gather(futures)
         self.store.traffic.bytes_received += n_bytes(results)
         return results
+
+    def _check_connection(self) -> None:
+        """Raise a ConnectionError if the scheduler cannot be reached any more."""
+        status = self.store.client.status
+        if status != "running":
+            raise ConnectionError(
+                f"the connection to the Dask scheduler was lost during the fit (the Client is "
+                f"{status}); connect a new Client and fit again."
+            )

@@ -103,17 +103,19 @@ class BlockStore:
             held = lengths * n_features * dtype.itemsize
             groups = _groups_by_holder(client, futures, lengths, held)
             return cls(client, futures, lengths.astype(int), n_features, dtype, True, groups)
-        recipes = recipes_of(X)
+        recipes: list[bytes] = []
         lengths = np.array(X.chunks[0], dtype=float)
         if np.isnan(lengths).any():
+            recipes = recipes_of(X)
             lengths = _measured(client, recipes)
         workers = present_workers(client)
         held = lengths * n_features * dtype.itemsize
         kept = bool(held.sum() <= ROWS_SHARE * sum(worker.usable for worker in workers))
         if not kept:
+            recipes = recipes or recipes_of(X)
             held = np.array([len(recipe) for recipe in recipes], dtype=float)
         placed = _contiguous_groups(lengths, held, workers)
-        futures = [None] * len(recipes)
+        futures = [None] * len(lengths)
         for worker, ids in placed:
             if kept:
                 part = X.blocks[ids[0] : ids[-1] + 1]
@@ -152,13 +154,13 @@ class BlockStore:
         load = dict.fromkeys(workers, 0)
         result = []
         for ids in self.groups:
-            held = dict.fromkeys(workers, 0)
+            held = dict.fromkeys((worker.address for worker in workers), 0)
             for i in ids:
-                places = holders.get(futures[i].key, ())
-                for worker in workers:
-                    held[worker] += int(self.lengths[i]) * (worker.address in places)
+                for place in holders.get(futures[i].key, ()):
+                    if place in held:
+                        held[place] += int(self.lengths[i])
             free = [worker for worker in workers if load[worker] < share[worker]]
-            best = max(free, key=lambda w: (held[w], -load[w] / w.n_threads))
+            best = max(free, key=lambda w: (held[w.address], -load[w] / w.n_threads))
             load[best] += 1
             result.append((best, ids))
         return result
