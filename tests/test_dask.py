@@ -144,6 +144,26 @@ def test_selected_rows_are_those_of_the_array(client):
     np.testing.assert_array_equal(frame.rows().map(abs), abs(X[mask]))
 
 
+@pytest.mark.parametrize("frame", [False, True], ids=["array", "frame"])
+def test_what_the_user_persisted_is_visited_where_it_is(client, streamed, frame):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    collection = da.from_array(X, chunks=(50, 3))
+    if frame:
+        collection = dd.from_pandas(pd.DataFrame(X), npartitions=5)
+    source = DaskSource(client.persist(collection))
+    assert source.store.kept
+    assert sorted(i for ids in source.store.groups for i in ids) == list(
+        range(len(source.store.lengths))
+    )
+    np.testing.assert_array_equal(source.rows().map(abs), abs(X))
+    for worker, ids in source.store.assigned(source.store.futures):
+        for i in ids:
+            assert (
+                worker.address
+                in client.who_has(source.store.futures[i])[source.store.futures[i].key]
+            )
+
+
 def test_one_task_per_worker_and_pass_and_only_slices_travel(client):
     X = np.random.default_rng(0).normal(size=(1000, 6))
     source = DaskSource(da.from_array(X, chunks=(100, 6)))
