@@ -199,7 +199,9 @@ def memory(quick: bool) -> list[Row]:
                 for k in range(n_blocks)
             ]
         )
-        y = (X[:, 0].compute() > 0).astype(int)
+        # Made here, so that what the workers take is what the fit takes.
+        firsts = [made_rows(k, per_block, n_features)[:, 0] for k in range(n_blocks)]
+        y = (np.concatenate(firsts) > 0).astype(int)
         before = client.run(os.getpid)
         model = LowDimSVC(
             n_centers=10 if quick else 50,

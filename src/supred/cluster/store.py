@@ -18,8 +18,8 @@ import numpy as np
 from supred.cluster import tasks
 from supred.cluster.collections import as_row_chunks, connected_client, float_type, is_frame
 
-# A worker's process takes this much before it holds any rows (measured: 200 MB).
-BASE_BYTES = 220e6
+# A worker's process takes this much before it holds any rows (measured: 245 MB).
+BASE_BYTES = 250e6
 # Rows are kept if they take no more than this share of what the workers have beyond that, and
 # with what is made of them no more than the second share. Dask writes to disk from 0.6 on.
 ROWS_SHARE, KEPT_SHARE = 0.45, 0.55
