@@ -1,6 +1,6 @@
 """LowDimSVC on a Dask cluster: overhead over the plain run, memory per worker, what travels.
 
-    python -m benchmarks dask_overhead [--quick] [--model]
+    python -m benchmarks dask_overhead [--quick] [--part PART] [--model]
 
 With ``--model`` it measures the constants of docs/cluster.md and fills its tables from them.
 """
@@ -30,6 +30,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks dask_overhead", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rows, centres and iterations")
     parser.add_argument("--model", action="store_true", help="measure the model of docs/cluster.md")
+    parser.add_argument("--part", choices=("overhead", "memory"), help="only this part")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(argv)
     if options.model:
@@ -39,8 +40,13 @@ def main(argv: list[str]) -> int:
             print_model(client, quick=options.quick)
         return 0
     repeats = 1 if options.quick else options.repeats
-    rows = [*overhead(options.quick, repeats), *memory(options.quick)]
-    return 0 if print_rows("LowDimSVC on a Dask cluster of two workers", rows) else 1
+    reached = True
+    if options.part != "memory":
+        rows = overhead(options.quick, repeats)
+        reached &= print_rows("LowDimSVC on a Dask cluster of two workers", rows)
+    if options.part != "overhead":
+        reached &= print_rows("Rows of four times a worker's memory", memory(options.quick))
+    return 0 if reached else 1
 
 
 @contextmanager
