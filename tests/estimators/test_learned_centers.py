@@ -176,6 +176,7 @@ def test_auto_keeps_the_smallest_within_one_standard_error():
     good = errors <= errors.min() + spread
     assert model.n_basis_ == path["n_centers"][good].min()
     assert model.n_basis_ < path["n_centers"].max()
+    assert model.model_size_.bytes == path["bytes"][path["n_centers"] == model.n_basis_]
     assert model.score(*moons(500, seed=1)) > 0.9
 
 

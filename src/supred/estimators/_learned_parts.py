@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from supred.blocks import RowSource, rows_of, select
 from supred.estimators import _low_dim_parts as parts
 from supred.estimators import _model_sizes as sizes
+from supred.estimators._base import size_of
 from supred.kernels import scale_gamma
 from supred.mappings.basis import RBFMapping
 from supred.mappings.learned import LearnedMapping
@@ -274,17 +275,27 @@ class Descent:
         rows = self.rows(rows_of(self.X).take(np.arange(len(self.codes))[::step]))
         return solver.features_of(net, rows), self.weights[::step]
 
-    def keep(self) -> None:
-        """Give the model what was found."""
-        assert self.result is not None
-        model, net = self.model, self.result.network.astype(float)
+    def mapping_of(self, net: solver.Network) -> LearnedMapping:
+        """Return the mapping with the parameters of the descent."""
         mapping = LearnedMapping(
             (net.centers + self.shift).astype(self.X.dtype),
             np.exp(net.log_gammas),
             np.exp(net.log_scales),
-            model.alpha,
+            self.model.alpha,
         )
         mapping.restore((net.W, net.w0))
+        return mapping
+
+    def n_bytes(self, net: solver.Network) -> int:
+        """Return the size of the model with these parameters."""
+        net = net.astype(float)
+        return size_of(*self.mapping_of(net).arrays(), net.coef, net.intercept).bytes
+
+    def keep(self) -> None:
+        """Give the model what was found."""
+        assert self.result is not None
+        model, net = self.model, self.result.network.astype(float)
+        mapping = self.mapping_of(net)
         model.mapping_ = mapping
         model.coef_, model.intercept_ = net.coef, net.intercept
         if self.held_out is not None and model.loss == "log":
@@ -306,13 +317,14 @@ class Descent:
 def calibration_factor(scores: np.ndarray, held_out: "parts.HeldOut") -> float:
     """Return the factor of all scores with the least log-loss on the validation part.
 
-    Learned until they fit the training rows well, the scores are too large: their probabilities
-    are too sure of themselves. One factor changes no prediction.
+    Scores that were learned until they fit the training rows well are too large, those of
+    smoothed labels too small: their probabilities are too sure of themselves, or not sure enough.
+    One factor changes no prediction.
     """
 
     def cost(log_factor: float) -> float:
         losses = row_losses(np.exp(log_factor) * scores, held_out.codes)
         return float(held_out.weights @ losses)
 
-    found = minimize_scalar(cost, bounds=(-4.0, 1.0), method="bounded")
+    found = minimize_scalar(cost, bounds=(-4.0, 3.0), method="bounded")
     return float(np.exp(found.x)) if found.fun < cost(0.0) else 1.0

@@ -63,12 +63,11 @@ def shrink(task: "Descent", rng: np.random.RandomState) -> None:
 
 def record_path(task: "Descent", results: list[Any], errors: np.ndarray, spread: float) -> None:
     """Give the model its `path_`, the smallest first."""
-    counts = [sum(value.size for value in result.network.parts()) for result in results]
     task.model.path_ = {
         "n_centers": np.array([len(result.network.W) for result in results])[::-1],
         "validation_error": errors[::-1],
         "standard_error": np.full(len(results), spread),
-        "bytes": np.array(counts)[::-1] * task.X.dtype.itemsize,
+        "bytes": np.array([task.n_bytes(result.network) for result in results])[::-1],
     }
 
 
