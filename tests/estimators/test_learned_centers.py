@@ -7,7 +7,7 @@ from sklearn.datasets import make_moons
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
 
-from supred import LowDimSVC, LowDimSVCCV
+from supred import LowDimSVC, LowDimSVCCV, RowBlocks
 from supred.datasets import make_spirals
 from supred.estimators import _learned_parts
 from supred.estimators._learned_parts import calibration_factor, merge_equal_rows
@@ -138,11 +138,14 @@ def test_rows_too_many_to_merge(monkeypatch, kind):
     np.testing.assert_array_equal(model.transform(X), learned().fit(kind(X), y).transform(X))
 
 
-def test_a_memory_map_is_read(tmp_path, monkeypatch):
+def test_a_memory_map_is_read_and_files_are_refused(tmp_path):
     X, y = moons()
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     assert learned().fit(mapped, y).score(X, y) > 0.93
+    np.savetxt(tmp_path / "X.csv", X, delimiter=",", header="a,b", comments="")
+    with pytest.raises(ValueError, match="random order, which X, a RowBlocks, is too slow for"):
+        learned().fit(RowBlocks(tmp_path / "X.csv"), y)
 
 
 # --- probabilities ----------------------------------------------------------------------------
