@@ -5,7 +5,11 @@ own classifier. What is left open (alpha and C of the one, the number of neighbo
 chosen by the error on validation rows that neither was trained on, outside the clock, which runs
 for one `fit`. LowDimSVC stops after five iterations, which regularises; it is told how it does
 when it goes on to convergence. Errors are those on the test rows, which take no part in any
-choice. All is done on several draws of the training rows.
+choice of a run. All is done on several draws of the training rows.
+
+The ranges of alpha and C and the five iterations were drawn up with test errors of the draws 0
+to 2 in sight, after a first grid (decades, to convergence) had been 27 times faster than NCA but
+less accurate, 9.2 against 8.7 %. The figures are therefore taken on other draws.
 """
 
 from dataclasses import dataclass
@@ -32,7 +36,7 @@ SETTINGS: tuple[Setting, ...] = tuple(
 )
 QUICK_SETTINGS: tuple[Setting, ...] = ((1e-3, 0.1, FEW), (10.0, 0.1, FEW))
 DEFAULT: Setting = (1e-3, 1.0, MANY)
-SEEDS = (0, 1, 2)
+SEEDS = (3, 4, 5)
 OURS, PEER = "LowDimSVC(linear)", "NCA"
 
 
