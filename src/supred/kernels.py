@@ -5,6 +5,7 @@ zero. Both sides are therefore shifted by the mean of the centres first, which c
 distance.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from supred.blocks import rows_of
+
+# A tile of this many numbers (1 MB in single precision) stays in the cache of a core.
+TILE_NUMBERS = 250_000
 
 
 @dataclass(frozen=True)
@@ -67,17 +71,47 @@ class GaussianCenters:
             shifted = X - self.shift
             row_norms = np.einsum("ij,ij->i", shifted, shifted)[:, None]
             result = shifted @ self.centers.T
-        result *= -2
-        result += self.squared_norms
-        result += row_norms
-        np.maximum(result, 0, out=result)
-        return result if result.ndim == 2 else result[None]
+        if result.ndim == 1:
+            _complete(result, self.squared_norms, row_norms)
+            return result[None]
+        for tile in tiles(result):
+            _complete(result[tile], self.squared_norms, row_norms[tile])
+        return result
 
     def kernel(self, X: Any, gamma: float) -> np.ndarray:
         """Return ``exp(-gamma ||x_n - c_m||^2)``, shape (n_rows, n_centers)."""
-        result = self.squared_distances(X)
-        result *= -result.dtype.type(gamma)
-        return np.exp(result, out=result)
+        return gaussians_of(self.squared_distances(X), gamma)
+
+
+def _complete(products: np.ndarray, center_norms: np.ndarray, row_norms: Any) -> None:
+    """Make squared distances of products x . c, in place."""
+    products *= -2
+    products += center_norms
+    products += row_norms
+    np.maximum(products, 0, out=products)
+
+
+def gaussians_of(distances: np.ndarray, gamma: Any) -> np.ndarray:
+    """Return ``exp(-gamma d)`` of squared distances, in their place.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_rows, n_centers)
+    gamma : float or ndarray of shape (n_centers,)
+    """
+    factor = -np.asarray(gamma, dtype=distances.dtype)
+    for tile in tiles(distances):
+        part = distances[tile]
+        part *= factor
+        np.exp(part, out=part)
+    return distances
+
+
+def tiles(matrix: np.ndarray) -> Iterator[slice]:
+    """Yield slices of rows that stay in the cache while several things are done to them."""
+    size = max(1, TILE_NUMBERS // max(matrix.shape[1], 1))
+    for start in range(0, len(matrix), size):
+        yield slice(start, start + size)
 
 
 def scale_gamma(X: Any, weights: np.ndarray) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred.kernels import GaussianCenters
+from supred.kernels import GaussianCenters, gaussians_of
 from supred.mappings.basis import RBFMapping
 
 
@@ -22,9 +22,7 @@ class ScaledGaussians:
         """Return the Gaussians of a block of rows."""
         scales = self.scales.astype(block.dtype)
         rows = block.multiply(scales).tocsr() if sparse.issparse(block) else block * scales
-        result = self.gaussians.squared_distances(rows)
-        result *= -self.gammas.astype(result.dtype)
-        return np.exp(result, out=result)
+        return gaussians_of(self.gaussians.squared_distances(rows), self.gammas)
 
 
 class LearnedMapping(RBFMapping):
