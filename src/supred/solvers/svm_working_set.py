@@ -15,6 +15,8 @@ WORKING = 500
 PER_DIMENSION = 10
 # A thinned-out problem keeps at least this many rows of each sign.
 FEWEST = 50
+# Less than this is no violation of a margin by a coarse guess.
+LITTLE = 1e-2
 # A row this close to its margin is on it.
 ON_MARGIN = 1e-9
 
@@ -58,7 +60,7 @@ class WorkingSet:
 
     @classmethod
     def near(cls, problem: Problem, w: np.ndarray, b: float, share: float = 0.0) -> "WorkingSet":
-        """Free rows near the margin of a guess, at least a `share` of all; hold the others.
+        """Free rows near the margin of a guess, for a coarse one up to a `share`; hold the others.
 
         They are held where the guess says: a = u for a row that violates its margin and a = 0
         for one that does not. At the optimum sum a = ||w||^2 + loss: where more rows violate
@@ -66,7 +68,9 @@ class WorkingSet:
         """
         slack = problem.slack(w, b)
         least = max(WORKING, PER_DIMENSION * (len(w) + 1))
-        free = near_margin(slack, max(least, int(share * len(slack))))
+        # Where few rows violate their margin, few are near it.
+        count = min(int(share * len(slack)), int((slack > LITTLE).sum()))
+        free = near_margin(slack, max(least, count))
         for sign in (-1.0, 1.0):
             side = problem.y == sign
             if free[side].sum() < FEWEST:
