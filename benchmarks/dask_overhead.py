@@ -9,7 +9,6 @@ import argparse
 import os
 import tempfile
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 
 from benchmarks._report import Row, print_rows
 from supred import LowDimSVC
-from supred.cluster.local import children_with_one_blas_thread
+from supred.cluster.local import local_client
 from supred.datasets import load_mnist
 
 MEGABYTE = 1e6
@@ -36,7 +35,7 @@ def main(argv: list[str]) -> int:
     if options.model:
         from benchmarks._dask_model import print_model
 
-        with cluster(2) as client:
+        with local_client(2) as client:
             print_model(client, quick=options.quick)
         return 0
     repeats = 1 if options.quick else options.repeats
@@ -47,26 +46,6 @@ def main(argv: list[str]) -> int:
     if options.part != "overhead":
         reached &= print_rows("Rows of four times a worker's memory", memory(options.quick))
     return 0 if reached else 1
-
-
-@contextmanager
-def cluster(n_workers: int, memory_limit: float | str = "auto") -> Any:
-    """Start workers of one thread each, in processes of their own."""
-    from distributed import Client, LocalCluster
-
-    with (
-        children_with_one_blas_thread(),
-        LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            memory_limit=memory_limit,
-        ) as made,
-        Client(made) as client,
-    ):
-        client.wait_for_workers(n_workers)
-        yield client
 
 
 def training_rows(quick: bool) -> tuple[np.ndarray, np.ndarray, str]:
@@ -122,7 +101,7 @@ def overhead(quick: bool, repeats: int) -> list[Row]:
         make["max_iter"] = 5
     plain, on_cluster = LowDimSVC(**make), LowDimSVC(**make)
     seconds: dict[str, list[float]] = {"plain": [], "cluster": []}
-    with tempfile.TemporaryDirectory() as folder, cluster(2) as client:
+    with tempfile.TemporaryDirectory() as folder, local_client(2) as client:
         collection = in_files(X, folder, 20)
         fitted(LowDimSVC(n_centers=10, max_iter=0, random_state=0), collection[:500], y[:500])
         for _ in range(repeats):
@@ -194,7 +173,7 @@ def memory(quick: bool) -> list[Row]:
 
     n_features, per_block = 1000, 5000
     n_blocks = int(4 * LIMIT / (4 * n_features * per_block))
-    with cluster(2, LIMIT) as client:
+    with local_client(2, LIMIT) as client:
         X = da.concatenate(
             [
                 da.from_delayed(

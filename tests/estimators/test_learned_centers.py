@@ -265,7 +265,7 @@ def test_search_over_learned_models():
         ({"mapping": "linear"}, "centers='learned' needs mapping='rbf'"),
         ({"refine_steps": 0}, "refine_steps=0 is out of range"),
         ({"learning_rate": 0.0}, "learning_rate=0.0 is out of range"),
-        ({"early_stopping": "yes"}, "early_stopping='yes' is not known"),
+        ({"early_stopping": "yes"}, "early_stopping='yes' .* use True, False or 'auto'"),
         ({"n_centers": "best"}, "n_centers='best' is not known"),
         ({"n_centers": "auto", "centers": "kmeans"}, "n_centers='auto' needs centers='learned'"),
         ({"checkpoint": "fit.ckpt"}, "checkpoint='fit.ckpt' does not go with centers='learned'"),

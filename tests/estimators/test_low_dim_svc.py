@@ -343,6 +343,8 @@ def test_scores_of_each_iteration_by_scikit_learns_monitor():
         ({"n_components": 1.5}, "n_components=1.5 is out of range"),
         ({"n_centers": 91}, "n_centers=91 .* at most 90 .*number of training rows"),
         ({"n_centers": 0}, "n_centers=0"),
+        ({"n_centers": "many"}, "n_centers='many' is not known; use a whole number or 'auto'"),
+        ({"n_jobs": 0}, "n_jobs=0 is out of range; use None"),
         ({"n_centers": 85, "early_stopping": True}, "n_centers=85, but only 81 rows are left"),
         ({"gamma": 0.0}, r"gamma=0.0 is out of range; use a number in \(0, inf\)"),
         ({"gamma": -1}, "gamma=-1"),

@@ -261,7 +261,7 @@ def test_a_file_that_shrinks_is_noticed(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"target": "y"}, "has no column 'y'; it has no names"),
+        ({"target": "y"}, "has no column 'y'; it has no names: give the position"),
         ({"target": 3}, "has no column 3; it has 3 columns"),
         ({"columns": [0, 0]}, "names a column twice"),
         ({"columns": [0, 1], "target": 1}, "names a column twice, or the target"),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supred._validation import is_missing as is_gap
-from supred.cluster.local import children_with_one_blas_thread
+from supred.cluster.local import local_client
 from supred.export.model_file import TableModel
 from supred.tables import Column, Preparation, TableError
 from supred.tables.assemble import find_column
@@ -52,21 +52,11 @@ class ClusterTable:
 def connected(address: str) -> Iterator[Any]:
     """Connect to a scheduler, or start workers on this machine for ``local``."""
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise TableError("--scheduler needs Dask; install 'supred[dask]'.") from None
     if address == "local":
-        n_workers = os.cpu_count() or 1
-        with (
-            children_with_one_blas_thread(),
-            LocalCluster(
-                n_workers=n_workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=":0",
-            ) as cluster,
-            Client(cluster) as client,
-        ):
+        with local_client(os.cpu_count() or 1) as client:
             yield client
         return
     try:

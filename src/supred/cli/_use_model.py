@@ -19,8 +19,22 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     _options.add_stream(parser)
 
 
+def add_rows_to_answer(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a command that gives an answer for each row."""
+    add_model(parser)
+    _options.add_output(parser, "write CSV to this file, not to standard output")
+    _options.add_json(parser)
+
+
 def apply(options: argparse.Namespace, method: str) -> "tuple[TableModel, np.ndarray]":
-    """Return the model, and what its `predict` or `transform` makes of the table."""
+    """Return the model, and what its `predict` or `transform` makes of the table.
+
+    An output file that may not be written is told before anything is computed.
+    """
+    from supred._files import check_output
+
+    if options.out is not None:
+        check_output(options.out, overwrite=options.force)
     if options.stream:
         from supred.cli import _stream
 

@@ -9,17 +9,11 @@ HELP = "predict the class of each row with a saved model"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    _use_model.add_model(parser)
-    _options.add_output(parser, "write CSV to this file, not to standard output")
-    _options.add_json(parser)
+    _use_model.add_rows_to_answer(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from supred._files import check_output
-
-    if options.out is not None:
-        check_output(options.out, overwrite=options.force)
     model, predicted = _use_model.apply(options, "predict")
     labels = predicted.tolist()
     if options.json:

@@ -9,17 +9,11 @@ HELP = "give the latent coordinates of each row, by a saved model"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    _use_model.add_model(parser)
-    _options.add_output(parser, "write CSV to this file, not to standard output")
-    _options.add_json(parser)
+    _use_model.add_rows_to_answer(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from supred._files import check_output
-
-    if options.out is not None:
-        check_output(options.out, overwrite=options.force)
     model, Z = _use_model.apply(options, "transform")
     names = [str(name) for name in model.estimator.get_feature_names_out()]
     if options.json:

@@ -26,10 +26,6 @@ from supred.solvers.losses import HingeLoss, Loss
 
 DEFAULT_CENTERS = 1000
 DEFAULT_CACHE = 1000.0  # megabytes
-# Relative duality gap of the SVMs. A coarser one would do for the error, but sums in another order
-# (files, a cluster, threads) then lead to models that differ by as much: with 1e-4 by up to 1e-3,
-# with this by less than 1e-6.
-SVM_TOL = 1e-8
 # Spread of the noise that init="random" adds to the class codes of unit length.
 RANDOM_NOISE = 0.1
 # Basis functions of validation rows that are kept from iteration to iteration.
@@ -49,7 +45,10 @@ def check_parameters(model: Any, n_rows: int) -> None:
     if isinstance(model.centers, str):
         check_choice("centers", model.centers, ("kmeans", "random", "all", "learned"))
     if isinstance(model.n_centers, str):
-        check_choice("n_centers", model.n_centers, ("auto",))
+        if model.n_centers != "auto":
+            raise ValueError(
+                f"n_centers={model.n_centers!r} is not known; use a whole number or 'auto'."
+            )
         if not (isinstance(model.centers, str) and model.centers == "learned"):
             raise ValueError(
                 f"n_centers='auto' needs centers='learned', not centers={model.centers!r}; give a "
@@ -72,8 +71,10 @@ def check_parameters(model: Any, n_rows: int) -> None:
     check_integer("max_iter", model.max_iter, low=0)
     check_integer("refine_steps", model.refine_steps, low=1)
     check_real("learning_rate", model.learning_rate, low=0, low_inclusive=False)
-    if not isinstance(model.early_stopping, bool | np.bool_):
-        check_choice("early_stopping", model.early_stopping, ("auto",))
+    if not isinstance(model.early_stopping, bool | np.bool_) and model.early_stopping != "auto":
+        raise ValueError(
+            f"early_stopping={model.early_stopping!r} is not known; use True, False or 'auto'."
+        )
     check_integer("n_iter_no_change", model.n_iter_no_change, low=1)
     check_real(
         "validation_fraction",
@@ -90,6 +91,8 @@ def check_parameters(model: Any, n_rows: int) -> None:
             f"multi_class={model.multi_class!r} does not go with loss='log', which is one model "
             "of all classes; leave multi_class at 'ovr'."
         )
+    if model.n_jobs == 0:
+        raise ValueError("n_jobs=0 is out of range; use None, a number of threads, or -1 for all.")
     if isinstance(model.init, str):
         check_choice("init", model.init, ("auto", "simplex", "sphere", "random"))
 
@@ -111,7 +114,6 @@ def make_loss(model: Any, codes: np.ndarray, n_classes: int, weights: np.ndarray
         weights,
         C=model.C,
         multi_class=model.multi_class,
-        tol=SVM_TOL,
         n_jobs=model.n_jobs,
     )
 

@@ -66,8 +66,10 @@ def index(reader: FileReader, column: Any, name: str) -> int:
     """Return the number of a column that is given by name or number."""
     if isinstance(column, str):
         if reader.names is None or column not in reader.names:
+            hint = "" if reader.names else ": give the position of the column, such as -1"
             raise ValueError(
-                f"{name}: {reader.path} has no column {column!r}; it has {shortened(reader.names)}."
+                f"{name}: {reader.path} has no column {column!r}; it has "
+                f"{shortened(reader.names)}{hint}."
             )
         return reader.names.index(column)
     if isinstance(column, int | np.integer) and -reader.n_columns <= column < reader.n_columns:

@@ -6,9 +6,14 @@ import numpy as np
 
 from supred.solvers.decisions import decision_scores, task_signs
 from supred.solvers.hinge_pull import pull_many_classes, pull_two_classes
-from supred.solvers.linear_svm import DEFAULT_TOL, SMALL, solve_linear_svms
+from supred.solvers.linear_svm import solve_linear_svms
 
 Parameters = tuple[np.ndarray, np.ndarray]
+
+# Relative duality gap of the SVMs. A coarser one would do for the error, but sums in another order
+# (files, a cluster, threads) then lead to models that differ by as much: with 1e-4 by up to 1e-3,
+# with this by less than 1e-6.
+SVM_TOL = 1e-8
 
 
 class Loss(Protocol):
@@ -42,9 +47,8 @@ class HingeLoss:
     C : float
         Weight of the hinge loss.
     multi_class : {"ovr", "ovo"}
-    tol : float, optional
-        Relative duality gap of the g step; by default 1e-4, and 1e-6 where the rows are so few
-        that it costs nothing.
+    tol : float, default=1e-8
+        Relative duality gap of the g step.
     n_jobs : int, optional
         Threads of the g step.
 
@@ -64,7 +68,7 @@ class HingeLoss:
         *,
         C: float = 1.0,
         multi_class: str = "ovr",
-        tol: float | None = None,
+        tol: float = SVM_TOL,
         n_jobs: int | None = None,
     ) -> None:
         self.codes = codes
@@ -73,7 +77,7 @@ class HingeLoss:
         self.weights = weights
         self.C = C
         self.multi_class = multi_class
-        self.tol = tol if tol is not None else (1e-6 if len(codes) <= SMALL else DEFAULT_TOL)
+        self.tol = tol
         self.n_jobs = n_jobs
         self.parameters: Parameters = (np.zeros((0, 0)), np.zeros(0))
         self.gap = 0.0
