@@ -84,13 +84,13 @@ def test_one_job_stays_in_its_thread(monkeypatch, n_jobs):
 def test_n_jobs_reaches_the_g_step(monkeypatch):
     X, y = blobs()
     seen = []
-    original = _threads.Parallel
+    original = _threads.effective_n_jobs
 
-    def watched(*arguments, **options):
-        seen.append(options.get("n_jobs"))
-        return original(*arguments, **options)
+    def watched(n_jobs):
+        seen.append(n_jobs)
+        return original(n_jobs)
 
-    monkeypatch.setattr(_threads, "Parallel", watched)
+    monkeypatch.setattr(_threads, "effective_n_jobs", watched)
     with pytest.warns(ConvergenceWarning):
         LowDimSVC(n_centers=8, n_jobs=2, max_iter=2, random_state=0).fit(X, y)
     assert set(seen) == {2}
@@ -133,12 +133,12 @@ def test_an_error_puts_back_what_there_was():
 @pytest.mark.parametrize(("size", "threads"), [(20, {1}), (600, {2})])
 def test_small_factors_take_one_thread(monkeypatch, size, threads):
     seen = []
-    original = normal_equations.cho_factor
+    original = normal_equations.dpotrf
 
     def watched(*arguments, **options):
         seen.append(blas_threads())
         return original(*arguments, **options)
 
-    monkeypatch.setattr(normal_equations, "cho_factor", watched)
+    monkeypatch.setattr(normal_equations, "dpotrf", watched)
     normal_equations.NormalEquations(np.eye(size)).solve(np.ones((size, 1)), 1.0)
     assert seen == [threads]

@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 import scipy.linalg  # noqa: F401  (its BLAS must be loaded before it can be looked for)
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
@@ -74,7 +75,12 @@ def map_in_threads(
     >>> map_in_threads(pow, [(2, 3), (3, 2)], n_jobs=2)
     [8, 9]
     """
+    calls = list(tasks)
+    n_threads = min(effective_n_jobs(n_jobs), len(calls))
     with one_blas_thread():
-        return list(
-            Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(*task) for task in tasks)
-        )
+        if n_threads <= 1:
+            return [function(*call) for call in calls]
+        # joblib's own threads look for results every hundredth of a second: too seldom for tasks
+        # that take less.
+        with ThreadPoolExecutor(n_threads) as pool:
+            return list(pool.map(lambda call: function(*call), calls))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supred._products import product
 from supred.blocks import rows_of
 
 # A tile of this many numbers (1 MB in single precision) stays in the cache of a core.
@@ -70,7 +71,7 @@ class GaussianCenters:
         else:
             shifted = X - self.shift
             row_norms = np.einsum("ij,ij->i", shifted, shifted)[:, None]
-            result = shifted @ self.centers.T
+            result = product(shifted, self.centers.T)
         if result.ndim == 1:
             _complete(result, self.squared_norms, row_norms)
             return result[None]

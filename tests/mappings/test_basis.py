@@ -98,11 +98,25 @@ def test_normal_equations_by_factors_and_by_eigenvectors():
     assert equations._eigen is not None
 
 
-def test_a_singular_matrix_is_solved_all_the_same():
+@pytest.mark.parametrize("size", [1, 2, 3, 60])
+@pytest.mark.parametrize("many_shifts", [False, True])
+def test_normal_equations_of_any_size(size, many_shifts):
+    phi = np.random.RandomState(0).normal(size=(70, size))
+    gram, right = phi.T @ phi, np.random.RandomState(1).normal(size=(size, 3))
+    kept = gram.copy()
+    equations = NormalEquations(gram, many_shifts=many_shifts)
+    for shift in (10.0, 1e-3, 10.0):
+        expected = np.linalg.solve(gram + shift * np.eye(size), right)
+        np.testing.assert_allclose(equations.solve(right, shift), expected, rtol=1e-9)
+    np.testing.assert_array_equal(gram, kept)
+
+
+@pytest.mark.parametrize("many_shifts", [False, True])
+def test_a_singular_matrix_is_solved_all_the_same(many_shifts):
     phi = np.random.RandomState(0).normal(size=(50, 3))
     phi = np.column_stack([phi, phi, np.zeros(50)])
     gram, right = phi.T @ phi, phi.T @ Z[:50]
-    W = NormalEquations(gram).solve(right, 1e-30)
+    W = NormalEquations(gram, many_shifts=many_shifts).solve(right, 1e-30)
     np.testing.assert_allclose(
         phi @ W, phi @ np.linalg.lstsq(phi, Z[:50], rcond=None)[0], atol=1e-6
     )

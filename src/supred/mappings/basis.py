@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import dsyrk
 
+from supred._products import product
 from supred.blocks import LEAST_BLOCK_ROWS, Rows, rows_of
 from supred.kernels import GaussianCenters
 from supred.mappings.normal_equations import NormalEquations
@@ -98,7 +99,7 @@ class BasisMapping(ABC):
             moved = (F != Z).any(axis=1)
         if F is None or moved.mean() > MOST_MOVED:
             return self._Phi.sum(products, self._weights[:, None] * (Z - center))
-        right = self._equations.gram @ W
+        right = product(self._equations.gram, W)
         if moved.any():
             way = self._weights[:, None] * (Z - F)
             right += self._Phi.sum_where(moved, products, way)
@@ -195,12 +196,16 @@ class Moments:
 
 def products(phi: Any, target: np.ndarray) -> np.ndarray:
     """Return Phi^T T of a block, multiplied in its own precision."""
-    return _dense(phi.T @ target.astype(phi.dtype, copy=False)).astype(float, copy=False)
+    target = target.astype(phi.dtype, copy=False)
+    if sparse.issparse(phi):
+        return _dense(phi.T @ target).astype(float, copy=False)
+    return product(phi.T, target).astype(float, copy=False)
 
 
 def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
     """Return W^T phi + w0 of a block, in its own precision."""
-    result = np.asarray(phi @ W.astype(phi.dtype, copy=False))
+    W = W.astype(phi.dtype, copy=False)
+    result = np.asarray(phi @ W) if sparse.issparse(phi) else product(phi, W)
     result += w0.astype(phi.dtype, copy=False)
     return result
 

@@ -9,12 +9,14 @@ once; only the shift (2 alpha / mu) changes within a fit.
 from contextlib import nullcontext
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf, dpotrs
 
+from supred._products import product
 from supred._threads import one_blas_thread
 
 # One eigendecomposition costs as much as about this many Cholesky factors.
-CHOLESKY_LIMIT = 40
+CHOLESKY_LIMIT = 25
 # A smaller ratio of pivots is rounding: the matrix is singular.
 LEAST_PIVOT = 10 * np.finfo(float).eps
 # Up to this size a second BLAS thread waits longer than it works.
@@ -46,7 +48,7 @@ class NormalEquations:
     def __init__(self, gram: np.ndarray, *, many_shifts: bool = False) -> None:
         self.gram = gram
         self.n_factors = CHOLESKY_LIMIT if many_shifts else 0
-        self._factor: tuple[np.ndarray, bool] | None = None
+        self._factor: np.ndarray | None = None  # its lower triangle
         self._factor_shift = -1.0
         self._eigen: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -56,25 +58,38 @@ class NormalEquations:
             return self._solve(right, shift)
 
     def _solve(self, right: np.ndarray, shift: float) -> np.ndarray:
-        if shift == self._factor_shift and self._factor is not None:
-            return cho_solve(self._factor, right)
+        if self._factor is not None and shift == self._factor_shift:
+            return self._solve_factored(right)
         if self.n_factors < CHOLESKY_LIMIT:
-            shifted = self.gram.copy(order="F")  # as LAPACK has it: no second copy
-            shifted[np.diag_indices_from(shifted)] += shift
-            try:
-                factor = cho_factor(shifted, lower=True, overwrite_a=True)
-                pivots = factor[0].diagonal()
-                sound = bool((pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT)
-            except np.linalg.LinAlgError:
-                sound = False
-            if sound:
-                self.n_factors += 1
-                self._factor, self._factor_shift = factor, shift
-                return cho_solve(factor, right)
+            if self._factorise(shift):
+                return self._solve_factored(right)
             # Not positive definite to working precision: the eigendecomposition can cope.
             self.n_factors = CHOLESKY_LIMIT
         values, vectors = self._decompose()
-        return vectors @ ((vectors.T @ right) / (values + shift)[:, None])
+        inside = product(vectors.T, right) / (values + shift)[:, None]
+        return product(vectors, inside)
+
+    def _factorise(self, shift: float) -> bool:
+        """Make the Cholesky factor of ``G + shift I``; tell whether it is sound.
+
+        LAPACK is called without scipy's checks and copies, which cost as much as the factor: the
+        last factor's memory is used again, and only one triangle of it is read.
+        """
+        if self._factor is None:
+            self._factor = np.empty(self.gram.shape, order="F")
+        np.copyto(self._factor, self.gram if self.gram.flags.f_contiguous else self.gram.T)
+        self._factor[np.diag_indices_from(self._factor)] += shift
+        self._factor, info = dpotrf(self._factor, lower=True, clean=False, overwrite_a=True)
+        pivots = self._factor.diagonal()
+        if info != 0 or (pivots.min() / pivots.max()) ** 2 <= LEAST_PIVOT:
+            self._factor, self._factor_shift = None, -1.0
+            return False
+        self.n_factors += 1
+        self._factor_shift = shift
+        return True
+
+    def _solve_factored(self, right: np.ndarray) -> np.ndarray:
+        return dpotrs(self._factor, right, lower=True)[0]
 
     def _decompose(self) -> tuple[np.ndarray, np.ndarray]:
         if self._eigen is None:

@@ -4,6 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
+from supred._threads import one_blas_thread
 from supred.solvers.decisions import decision_scores, task_signs
 from supred.solvers.hinge_pull import pull_many_classes, pull_two_classes
 from supred.solvers.linear_svm import solve_linear_svms
@@ -83,6 +84,7 @@ class HingeLoss:
         self.gap = 0.0
         self._pulls: np.ndarray | None = None  # t of the last Z step, the next one's start
 
+    @one_blas_thread()
     def train(self, Z: np.ndarray) -> None:
         """Fit the SVMs to Z, starting from the last ones: the g step.
 
@@ -106,6 +108,7 @@ class HingeLoss:
             new[0][worse], new[1][worse] = coef[worse], intercept[worse]
         self.parameters = new
 
+    @one_blas_thread()
     def pull(self, F: np.ndarray, Z: np.ndarray, mu: float) -> np.ndarray:
         """Return argmin over z of ``mu/2 ||z - F||^2 + C sum_k xi_k``, row by row: the Z step.
 
@@ -123,6 +126,7 @@ class HingeLoss:
         pulled[worse] = Z[worse]
         return pulled
 
+    @one_blas_thread()
     def objective(self, Z: np.ndarray) -> float:
         """Return ``sum_k (1/2 ||w_k||^2 + C sum_n s_n xi_nk)``."""
         return float(self._objectives(Z, self.parameters).sum())
