@@ -16,8 +16,9 @@ from scipy import sparse
 # speed: products with 2500 basis functions are a quarter slower in blocks of 2 million.
 BLOCK_NUMBERS = 8_000_000
 LEAST_BLOCK_ROWS = 256
-# Where more than this part of a block is chosen, the whole block costs no more.
-MOST_CHOSEN = 0.7
+# Where more than this part of a block is chosen, the whole block costs no more: if it would have to
+# be made, and if it is there and the rows only have to be copied out of it.
+MOST_CHOSEN, MOST_COPIED = 0.7, 0.4
 
 
 def rows_per_block(n_features: int, width: int = 1) -> int:
@@ -210,13 +211,18 @@ class LocalRows(Rows):
             rows = np.flatnonzero(chosen[part])
             if not len(rows):
                 continue
-            if len(rows) > MOST_CHOSEN * (part.stop - part.start):
+            most = MOST_COPIED if self.is_kept(part) else MOST_CHOSEN
+            if len(rows) > most * (part.stop - part.start):
                 term = function(self.block(part), *(values[part] for values in along))
             else:
                 some = self.some_of_block(part, rows)
                 term = function(some, *(values[part][rows] for values in along))
             total = term if total is None else add(total, term)
         return total
+
+    def is_kept(self, part: slice) -> bool:
+        """Tell whether one of the `parts` is in memory."""
+        return True
 
     def some_of_block(self, part: slice, rows: np.ndarray) -> Any:
         """Return a few rows of one of the `parts`."""
@@ -333,6 +339,10 @@ class DerivedRows(LocalRows):
                 self.room -= size
                 self.kept[part.start] = result
         return result
+
+    def is_kept(self, part: slice) -> bool:
+        """Tell whether a block was kept when it was made."""
+        return part.start in self.kept
 
     def some_of_block(self, part: slice, rows: np.ndarray) -> Any:
         """Return a few rows of a block; only they are made where the block is not kept."""

@@ -78,6 +78,29 @@ def test_the_normal_equations_are_formed_once_per_gamma_and_fold(monkeypatch):
     assert len(calls) == 2 * 3
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"early_stopping": True},
+        {"mapping": "linear", "gammas": None},
+        {"centers": "learned", "refine_steps": 20, "gammas": (0.05,)},
+    ],
+    ids=["rbf", "early stopping", "linear", "learned"],
+)
+def test_processes_find_what_one_finds(options):
+    X, y = blobs(n_rows=180, spread=5.0)
+    options = {**CANDIDATES, "n_centers": 25, "cv": 2, "random_state": 3, **options}
+    alone = LowDimSVCCV(refit=False, **options).fit(X, y)
+    shared = LowDimSVCCV(refit=False, n_jobs=2, **options).fit(X, y)
+    assert shared.cv_results_["params"] == alone.cv_results_["params"]
+    for split in range(2):
+        name = f"split{split}_test_score"
+        np.testing.assert_allclose(shared.cv_results_[name], alone.cv_results_[name])
+    assert shared.best_params_ == alone.best_params_
+    assert (shared.cv_results_["mean_fit_time"] > 0).all()
+
+
 def test_number_of_centers_can_be_searched():
     X, y = blobs(n_rows=150, spread=4.0)
     model = LowDimSVCCV(n_centers=[5, 40], cv=2, random_state=0, **CANDIDATES).fit(X, y)

@@ -275,14 +275,27 @@ class HeldOut:
         """Return a function that measures the error of the mapping and classifier as they are."""
         return lambda: weighted_error(loss.scores(self._project(mapping)), self.codes, self.weights)
 
+    def keep_basis(self, mapping: Mapping) -> None:
+        """Make the Gaussians of the rows now, as far as they are kept."""
+        if isinstance(mapping, RBFMapping):
+            self._basis_of(mapping).map(first_column)
+
     def _project(self, mapping: Mapping) -> np.ndarray:
         """Return F of the rows; the Gaussians stay the same while W changes."""
         if not isinstance(mapping, RBFMapping):
             return mapping.project(self.X)
+        return self._basis_of(mapping).map(partial(combine, W=mapping.W, w0=mapping.w0))
+
+    def _basis_of(self, mapping: RBFMapping) -> Rows:
         if self._basis is None or self._basis[0] is not mapping:
             room = min(HELD_OUT_BYTES, self.cache_size * MEGABYTE)
             self._basis = (mapping, mapping.basis_of(self.X, room))
-        return self._basis[1].map(partial(combine, W=mapping.W, w0=mapping.w0))
+        return self._basis[1]
+
+
+def first_column(block: np.ndarray) -> np.ndarray:
+    """Return the first number of each row of a block."""
+    return block[:, :1].copy()
 
 
 def check_validation(

@@ -1,8 +1,7 @@
 """The low-dimensional SVM with its parameters chosen on held-out rows."""
 
 from collections.abc import Iterable
-from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -14,7 +13,7 @@ from supred._progress import progress_bar
 from supred._validation import check_choice, check_real, check_weights
 from supred.estimators import _low_dim_parts as parts
 from supred.estimators._base import LatentClassifier
-from supred.estimators._held_out import hold_out, wants_held_out
+from supred.estimators._search_fold import Candidate, Fold
 from supred.estimators.low_dim_svc import LowDimSVC
 
 # Default candidates: multiples of the "scale" rule for gamma, values of alpha and of C.
@@ -33,15 +32,6 @@ _FROM_BEST = (
     "best_iter_",
     "stopping_reason_",
 )
-
-
-class _Candidate(NamedTuple):
-    """One setting of the parameters that are searched."""
-
-    n_centers: int | None
-    gamma: float | None
-    alpha: float
-    C: float
 
 
 class LowDimSVCCV(LatentClassifier):
@@ -73,8 +63,11 @@ class LowDimSVCCV(LatentClassifier):
     mapping : {"rbf", "linear"}, default="rbf"
     centers, multi_class, loss, init, mu, mu_factor, max_iter, tol, early_stopping, \
             validation_fraction, n_iter_no_change, refine_steps, learning_rate, class_weight, \
-            cache_size, random_state, n_jobs
+            cache_size, random_state
         As in :class:`LowDimSVC`.
+    n_jobs : int, optional
+        Number of processes that share the values of alpha and C, as joblib has it: None is this
+        one alone, -1 as many as there are cores. What is common to them lies in memory once.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -199,9 +192,8 @@ class LowDimSVCCV(LatentClassifier):
         total = len(candidates) * len(splits)
         with progress_bar(total, type(self).__name__, shown=bool(self.verbose)) as bar:
             for column, (train, test) in enumerate(splits):
-                fold = _Fold(base, X, codes, weights, classes, train, test)
-                for row, candidate in enumerate(candidates):
-                    score, *seconds = fold.evaluate(candidate)
+                fold = Fold(base, X, codes, weights, classes, train, test)
+                for row, (score, *seconds) in enumerate(fold.evaluate(candidates, self.n_jobs)):
                     scores[row, column], times[:, row, column] = score, seconds
                     bar.step(f"accuracy {score:.4f}")
         self.classes_ = classes
@@ -224,7 +216,7 @@ class LowDimSVCCV(LatentClassifier):
             shared["n_centers"] = None
         return LowDimSVC(**shared)
 
-    def _candidates(self, X: Any, weights: np.ndarray) -> list[_Candidate]:
+    def _candidates(self, X: Any, weights: np.ndarray) -> list[Candidate]:
         alphas = _numbers("alphas", self.alphas)
         Cs = _numbers("Cs", self.Cs)
         gammas: list[float | None] = [None]
@@ -254,7 +246,7 @@ class LowDimSVCCV(LatentClassifier):
                     f"{self.mapping!r} with centers={self.centers!r} does not use it."
                 )
         return [
-            _Candidate(size, gamma, alpha, C)
+            Candidate(size, gamma, alpha, C)
             for size in sizes
             for gamma in gammas
             for alpha in alphas
@@ -271,7 +263,7 @@ class LowDimSVCCV(LatentClassifier):
             splitter = check_cv(self.cv, codes, classifier=True)
         return splitter.split(X, codes)
 
-    def _report(self, candidates: list[_Candidate], scores: np.ndarray, times: np.ndarray) -> None:
+    def _report(self, candidates: list[Candidate], scores: np.ndarray, times: np.ndarray) -> None:
         """Fill `cv_results_` and choose the best setting."""
         searched = ["alpha", "C"]
         if self.mapping == "rbf":
@@ -308,86 +300,6 @@ class LowDimSVCCV(LatentClassifier):
 
     def _model_arrays(self) -> list[np.ndarray]:
         return self.best_estimator_._model_arrays()
-
-
-class _Fold:
-    """One split of the rows, on which candidates share what does not depend on (alpha, C)."""
-
-    def __init__(
-        self,
-        base: LowDimSVC,
-        X: Any,
-        codes: np.ndarray,
-        weights: np.ndarray,
-        classes: np.ndarray,
-        train: np.ndarray,
-        test: np.ndarray,
-    ) -> None:
-        self.base = base
-        missing = np.setdiff1d(np.arange(len(classes)), codes[train])
-        if missing.size:
-            raise ValueError(
-                f"cv: a training part has no row of class(es) {classes[missing].tolist()}; "
-                "use fewer folds, or splits that are stratified."
-            )
-        self.classes = classes
-        self.X, self.codes = X[train], codes[train]
-        self.weights = check_weights(weights[train], base.class_weight, self.codes, classes)
-        if not weights[test].sum() > 0:
-            raise ValueError("cv: the rows of a test part all have weight zero.")
-        self.test = parts.HeldOut(X[test], codes[test], weights[test])
-        self.shared: tuple[Any, ...] | None = None
-        self.shared_for: tuple[int | None, float | None] | None = None
-
-    def evaluate(self, candidate: _Candidate) -> tuple[float, float, float]:
-        """Return accuracy, seconds of the fit without the shared parts, seconds to score."""
-        if isinstance(self.base.centers, str) and self.base.centers == "learned":
-            return self._evaluate_learned(candidate)
-        if self.shared is None or self.shared_for != candidate[:2]:
-            self.shared = None  # let the last one's memory go first
-            self.shared = self._prepare(candidate)
-            self.shared_for = candidate[:2]
-        model, mapping, rows, held_out, state = self.shared
-        X, codes, weights = rows
-        began = perf_counter()
-        rng = np.random.RandomState()
-        rng.set_state(state)
-        model.set_params(alpha=candidate.alpha, C=candidate.C)
-        mapping.alpha = candidate.alpha
-        loss = model._train(mapping, X, codes, weights, held_out, rng)
-        trained = perf_counter()
-        accuracy = 1.0 - self.test.error_of(mapping, loss)()
-        return accuracy, trained - began, perf_counter() - trained
-
-    def _evaluate_learned(self, candidate: _Candidate) -> tuple[float, float, float]:
-        """Fit a whole model: with learned centres there is nothing to share."""
-        settings = {name: value for name, value in candidate._asdict().items() if value is not None}
-        model = clone(self.base).set_params(class_weight=None, **settings)
-        began = perf_counter()
-        model.fit(self.X, self.classes[self.codes], sample_weight=self.weights)
-        trained = perf_counter()
-        right = model.predict(self.test.X) == self.classes[self.test.codes]
-        accuracy = float(np.average(right, weights=self.test.weights))
-        return accuracy, trained - began, perf_counter() - trained
-
-    def _prepare(self, candidate: _Candidate) -> tuple[Any, ...]:
-        """Choose centres and form the normal equations, as LowDimSVC.fit does."""
-        model = clone(self.base)
-        model.classes_ = self.classes
-        if candidate.gamma is not None:
-            model.set_params(gamma=candidate.gamma)
-        if candidate.n_centers is not None:
-            model.set_params(n_centers=candidate.n_centers)
-        parts.check_parameters(model, n_rows=len(self.codes))
-        rng = check_random_state(model.random_state)
-        used = self.weights > 0
-        X, codes, weights = self.X[used], self.codes[used], self.weights[used]
-        held_out = None
-        if wants_held_out(model):
-            (X, codes, weights), held_out = hold_out(model, X, codes, weights, rng)
-        mapping = parts.make_mapping(model, X, weights, rng, many_shifts=True)
-        mapping.prepare(X, weights)
-        return model, mapping, (X, codes, weights), held_out, rng.get_state()
 
 
 def _is_single(n_centers: Any) -> bool:

@@ -118,6 +118,10 @@ class BasisMapping(ABC):
             return combine(self.features(X), self.W, self.w0)  # a single row must not wait
         return rows_of(X, self.n_basis).map(partial(project, self.basis, W=self.W, w0=self.w0))
 
+    def decompose(self) -> None:
+        """Decompose the equations now for all alpha and mu that may come."""
+        self._equations.decompose()
+
     def penalty(self) -> float:
         """Return ``alpha ||W||^2``."""
         return self.alpha * float(np.square(self.W).sum())

@@ -65,7 +65,7 @@ class NormalEquations:
                 return self._solve_factored(right)
             # Not positive definite to working precision: the eigendecomposition can cope.
             self.n_factors = CHOLESKY_LIMIT
-        values, vectors = self._decompose()
+        values, vectors = self.decompose()
         inside = product(vectors.T, right) / (values + shift)[:, None]
         return product(vectors, inside)
 
@@ -91,7 +91,8 @@ class NormalEquations:
     def _solve_factored(self, right: np.ndarray) -> np.ndarray:
         return dpotrs(self._factor, right, lower=True)[0]
 
-    def _decompose(self) -> tuple[np.ndarray, np.ndarray]:
+    def decompose(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return eigenvalues and eigenvectors, which are computed once."""
         if self._eigen is None:
             values, vectors = eigh(self.gram, driver="evd")
             # What rounding makes negative is zero; a shift under the rounding of the largest
