@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 # One BLAS thread per test process: two processes share two cores.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest
 
-.PHONY: help demo test test-oldest lint types imports accuracy bench bench-quick format clean
+.PHONY: help demo test test-oldest lint types imports accuracy reproduction bench bench-quick format clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -47,6 +47,13 @@ imports: $(READY) ## The one-way-imports check
 
 accuracy: $(READY) ## Accuracy checks on real data (SUPRED_DATA)
 	$(BIN)/python -m benchmarks accuracy
+
+reproduction: $(READY) ## The papers' tables and figures (hours; SUPRED_DATA), and docs/reproduction.md
+	$(BIN)/supred reproduce --full --out out/reproduction
+	@mkdir -p docs/images/reproduction
+	cp out/reproduction/*.png docs/images/reproduction/
+	sed -E 's#\]\(([a-z-]+\.png)\)#](images/reproduction/\1)#' out/reproduction/reproduction.md \
+		> docs/reproduction.md
 
 bench: $(READY) ## Speed and memory beside the peers (hours; SUPRED_DATA), and docs/performance.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"

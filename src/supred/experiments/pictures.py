@@ -52,6 +52,16 @@ def scatter(ax: Any, Z: np.ndarray, y: np.ndarray, title: str = "", size: float 
     ax.set_yticks([])
 
 
+def dots(ax: Any, found: Mapping[str, Sequence[float]]) -> None:
+    """Draw one column per method: a dot for each draw, a line for their mean."""
+    for k, values in enumerate(found.values()):
+        ax.scatter([k] * len(values), values, color=COLORS[0], s=18, alpha=0.7)
+        ax.plot([k - 0.2, k + 0.2], [np.mean(values)] * 2, color="k")
+    labels = [name.replace(" + ", "\n+ ").replace(" with", "\nwith") for name in found]
+    ax.set_xticks(range(len(labels)), labels, fontsize=8)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def curves(
     ax: Any,
     x: Sequence[float],

@@ -178,7 +178,7 @@ def describe(outcome: "Outcome", level: int) -> list[str]:
     if outcome.warned:
         lines.append(f"- Warnings while measuring: {_shorten(outcome.warned)}")
     if outcome.figure:
-        lines.append(f"\nFigure: `{outcome.figure}`")
+        lines.append(f"\n![{experiment.title}]({outcome.figure})")
     return lines
 
 

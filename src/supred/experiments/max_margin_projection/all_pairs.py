@@ -52,13 +52,8 @@ def _accuracy(scores: np.ndarray, y: np.ndarray) -> float:
 def figure(values: Values, draw: Draw, path: Path) -> None:
     """Draw the accuracies, one dot a draw."""
     fig, axes = pictures.panels(1, 1, size=(5.5, 3.4))
-    for k, name in enumerate(METHODS):
-        found = [v[name] for v in values["pairs"]]
-        axes[0, 0].scatter([k] * len(found), found, color=pictures.COLORS[0], s=18, alpha=0.7)
-        axes[0, 0].plot([k - 0.2, k + 0.2], [np.mean(found)] * 2, color="k")
-    axes[0, 0].set_xticks(range(len(METHODS)), METHODS, fontsize=8)
+    pictures.dots(axes[0, 0], {name: [v[name] for v in values["pairs"]] for name in METHODS})
     axes[0, 0].set_ylabel("accuracy %, mean of 45 pairs")
-    axes[0, 0].spines[["top", "right"]].set_visible(False)
     pictures.save(fig, path)
 
 

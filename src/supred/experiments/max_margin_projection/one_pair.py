@@ -94,15 +94,10 @@ def measure(draw: Draw, method: str) -> dict[str, float]:
 
 
 def figure(values: Values, draw: Draw, path: Path) -> None:
-    """Draw the areas as bars."""
+    """Draw the area of each draw as a dot, and their mean as a line."""
     fig, axes = pictures.panels(1, 1, size=(6.5, 3.4))
-    means = [np.mean([v["area"] for v in found]) for found in values.values()]
-    spreads = [np.std([v["area"] for v in found]) for found in values.values()]
-    axes[0, 0].bar(range(len(means)), means, yerr=spreads, color=pictures.COLORS[0])
-    labels = [name.replace(" + ", "\n+ ").replace(" with", "\nwith") for name in values]
-    axes[0, 0].set_xticks(range(len(means)), labels, fontsize=8)
-    axes[0, 0].set(ylim=(0.85, 1.0), ylabel="area under the ROC curve")
-    axes[0, 0].spines[["top", "right"]].set_visible(False)
+    pictures.dots(axes[0, 0], {name: [v["area"] for v in found] for name, found in values.items()})
+    axes[0, 0].set_ylabel("area under the ROC curve")
     pictures.save(fig, path)
 
 
