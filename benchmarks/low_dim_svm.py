@@ -150,22 +150,34 @@ def search(data: Arrays) -> Iterator[Row]:
     X, y = np.vstack([X, X_val]), np.concatenate([y, y_val])
     split = PredefinedSplit(np.repeat([-1, 0], 10_000))
     grid = {"gamma": [1 / 72, 1 / 50, 1 / 32], "alpha": [1e-3, 1e-2, 1e-1], "C": [0.1, 1.0, 10.0]}
-    options = {"n_centers": 2500, "random_state": 0, "n_jobs": 2}
-    began = perf_counter()
+    options = {"n_centers": 2500, "random_state": 0}
     ours = LowDimSVCCV(
-        gammas=grid["gamma"], alphas=grid["alpha"], Cs=grid["C"], cv=split, refit=False, **options
-    ).fit(X, y)
-    ours_seconds = perf_counter() - began
-    began = perf_counter()
-    theirs = GridSearchCV(LowDimSVC(**options), grid, cv=split, refit=False).fit(X, y)
-    theirs_seconds = perf_counter() - began
-    ratio = ours_seconds / theirs_seconds
-    yield Row(
-        f"LowDimSVCCV {ours_seconds:.0f} s / GridSearchCV {theirs_seconds:.0f} s, 27 candidates",
-        f"{ratio:.2f}",
-        required="<= 0.4",
-        reached=ratio <= 0.4,
+        gammas=grid["gamma"],
+        alphas=grid["alpha"],
+        Cs=grid["C"],
+        cv=split,
+        refit=False,
+        n_jobs=2,
+        **options,
     )
+    theirs = GridSearchCV(LowDimSVC(n_jobs=2, **options), grid, cv=split, refit=False)
+    apart = GridSearchCV(LowDimSVC(**options), grid, cv=split, refit=False, n_jobs=2)
+    took = []
+    for model in (ours, theirs, apart):
+        began = perf_counter()
+        model.fit(X, y)
+        took.append(perf_counter() - began)
+    for name, seconds, most in (
+        ("GridSearchCV", took[1], 0.4),
+        ("GridSearchCV(n_jobs=2)", took[2], None),
+    ):
+        ratio = took[0] / seconds
+        yield Row(
+            f"LowDimSVCCV {took[0]:.0f} s / {name} {seconds:.0f} s, 27 candidates",
+            f"{ratio:.2f}",
+            required="-" if most is None else f"<= {most}",
+            reached=None if most is None else ratio <= most,
+        )
     yield Row(
         "its best validation accuracy, beside GridSearchCV's",
         f"{ours.best_score_:.4f}",
