@@ -3,7 +3,9 @@
 NumPy and SciPy each bring a BLAS with threads of its own, and the threads of one go on waiting for
 work for a tenth of a second after its last product. A factor by SciPy's LAPACK right after a
 product by NumPy then shares the cores with threads that do nothing: measured on two cores, a
-Cholesky factor of 2500 x 2500 takes 0.15 s instead of 0.10. So a fit uses SciPy's for both.
+Cholesky factor of 2500 x 2500 takes 0.15 s instead of 0.10, and a product of a few milliseconds
+a tenth of a second. So the large products of a fit are SciPy's, like its factors, and the small
+ones between them are held to one thread (`one_blas_thread`) or done without a BLAS.
 """
 
 import numpy as np

@@ -258,7 +258,7 @@ def _given_start(
 
 def weighted_error(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
     """Return the share of the weight that is misclassified."""
-    return float(weights @ (winners(scores) != codes) / weights.sum())
+    return float(weights[winners(scores) != codes].sum() / weights.sum())
 
 
 @dataclass

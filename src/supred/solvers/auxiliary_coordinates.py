@@ -207,7 +207,7 @@ def alternate(
             "mu": mu,
             "penalized_objective": mapping.penalty()
             + loss.objective(Z)
-            + 0.5 * mu * float(weights @ np.square(Z - F).sum(axis=1)),
+            + 0.5 * mu * float((weights * np.square(Z - F).sum(axis=1)).sum()),
             "nested_objective": nested,
             "train_error": train_error(loss.scores(F)),
             "validation_error": validation_error() if validation_error else np.nan,

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
+from supred._threads import one_blas_thread
 from supred.solvers.hinge_pull import CHUNK
 from supred.solvers.losses import Parameters
 
@@ -162,6 +163,7 @@ class LogLoss:
         self.parameters: Parameters = (np.zeros((0, 0)), np.zeros(0))
         self.gap = 0.0  # not certified
 
+    @one_blas_thread()
     def train(self, Z: np.ndarray) -> None:
         """Fit the classifier to Z, starting from the last one: the g step."""
         model = LogisticRegression(C=self.C, tol=1e-8, max_iter=500, warm_start=True)
@@ -174,16 +176,19 @@ class LogLoss:
         if not known or self._objective(Z, new) <= self._objective(Z, self.parameters):
             self.parameters = new
 
+    @one_blas_thread()
     def pull(self, F: np.ndarray, Z: np.ndarray, mu: float) -> np.ndarray:
         """Return argmin over z of ``mu/2 ||z - F||^2 + C l(y; z)``, row by row: the Z step."""
         coef, intercept = self.parameters
         F = np.asarray(F, dtype=float)
         return pull_softmax(F, self.codes, coef, intercept, self.C / mu, start=Z)
 
+    @one_blas_thread()
     def objective(self, Z: np.ndarray) -> float:
         """Return ``1/2 sum_k ||w_k||^2 + C sum_n s_n l(y_n; z_n)``."""
         return self._objective(Z, self.parameters)
 
+    @one_blas_thread()
     def scores(self, Z: np.ndarray) -> np.ndarray:
         """Return the scores of the classes, or the one score of two classes."""
         coef, intercept = self.parameters

@@ -131,6 +131,7 @@ class HingeLoss:
         """Return ``sum_k (1/2 ||w_k||^2 + C sum_n s_n xi_nk)``."""
         return float(self._objectives(Z, self.parameters).sum())
 
+    @one_blas_thread()
     def scores(self, Z: np.ndarray) -> np.ndarray:
         """Return the scores of the classes for the coordinates Z of any rows."""
         coef, intercept = self.parameters
