@@ -18,8 +18,9 @@ def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     A, B : ndarrays of shape (n, k) and (k, m)
-        Both in single or both in double precision, else NumPy multiplies them. They are not
-        copied where they are contiguous in C or in Fortran order.
+        Both in single or both in double precision, else NumPy multiplies them, as it does a
+        single row, which must not wait for SciPy's checks. They are not copied where they are
+        contiguous in C or in Fortran order.
 
     Examples
     --------
@@ -28,6 +29,8 @@ def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     >>> product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
+    if len(A) == 1:
+        return A @ B
     gemm = {("f", "f"): sgemm, ("d", "d"): dgemm}.get((A.dtype.char, B.dtype.char))
     if gemm is None or 0 in (*A.shape, *B.shape):
         return A @ B

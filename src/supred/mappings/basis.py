@@ -82,9 +82,9 @@ class BasisMapping(ABC):
 
     def regress(self, Z: np.ndarray, mu: float) -> None:
         """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the F step."""
-        center = product(self._weights[None], Z)[0] / self._total
+        center = (self._weights[:, None] * Z).sum(axis=0) / self._total
         self.W = self._equations.solve(self._right_side(Z, center), 2.0 * self.alpha / mu)
-        self.w0 = center - product(self.mean[None], self.W)[0]
+        self.w0 = center - (self.mean[:, None] * self.W).sum(axis=0)
 
     def _right_side(self, Z: np.ndarray, center: np.ndarray) -> np.ndarray:
         """Return Phi^T S Z, both centred.
