@@ -17,7 +17,7 @@ GAMMAS = (30.0, 100.0, 300.0)
 
 def spirals(K: int, draw: Draw) -> Rows:
     """Return training, validation and test rows of K spirals."""
-    n_rows = (100 if draw.quick else 500) * K
+    n_rows = (100 if draw.quick else 300) * K
     X, y = make_spirals(3 * n_rows, n_classes=K, random_state=draw.seed)
     parts = [slice(i * n_rows, (i + 1) * n_rows) for i in range(3)]
     return Rows(*(array[part] for part in parts for array in (X, y)))
@@ -74,7 +74,7 @@ EXPERIMENT = Experiment(
     paper="low_dim_svm",
     title="K spirals: how many dimensions the classes need",
     unit="K classes in L dimensions",
-    protocol="500 training rows a class, as many validation and test rows; all rows are centres; "
+    protocol="300 training rows a class, as many validation and test rows; all rows are centres; "
     "gamma by "
     "the validation rows at L = K - 1, then the same for all L. Errors for every L = 1..10 are "
     "in the "
@@ -104,7 +104,7 @@ EXPERIMENT = Experiment(
             ),
         )
     ],
-    draws=(1, 10),
+    draws=(1, 5),
     claims=[
         Claim(
             "In L = K - 1 dimensions each class collapses and the class means form a simplex.",
