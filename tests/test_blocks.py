@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from supred import blocks
 from supred.blocks import BLOCK_NUMBERS, LEAST_BLOCK_ROWS, RowSource, rows_of, select
 
 X = np.arange(60.0).reshape(20, 3)
@@ -93,3 +94,24 @@ def test_selected_rows_of_a_source(chosen, small_blocks):
     np.testing.assert_array_equal(rows.take(np.array([0])), expected[:1])
     np.testing.assert_array_equal(rows.whole(), expected)
     np.testing.assert_array_equal(select(source, np.array([0])).rows().whole(), expected[:1])
+
+
+@pytest.mark.parametrize("cache_bytes", [0.0, 2000.0, 1e9])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_sum_over_chosen_rows(cache_bytes, share, monkeypatch):
+    """Copied out of kept blocks, made of few rows, or over whole blocks: the sum is the same."""
+    monkeypatch.setattr(blocks, "LEAST_BLOCK_ROWS", 50)
+    monkeypatch.setattr(blocks, "BLOCK_NUMBERS", 1)
+    rng = np.random.RandomState(0)
+    X, chosen = rng.normal(size=(330, 4)), rng.uniform(size=330) < share
+    chosen[100:150] = False  # a block without any
+    values = rng.normal(size=(330, 2)) * chosen[:, None]
+    rows = rows_of(X).derive(np.square, 4, cache_bytes)
+    rows.sum(lambda block: block.sum())  # keep what may be kept
+
+    def product(block, values):
+        return block.T @ values
+
+    expected = np.square(X).T @ values
+    np.testing.assert_allclose(rows.sum_where(chosen, product, values), expected, atol=1e-12)
+    np.testing.assert_allclose(rows_of(X).sum_where(chosen, product, values), X.T @ values)

@@ -50,3 +50,11 @@ def test_scale_rule(make):
 
 def test_scale_rule_of_constant_features():
     assert scale_gamma(np.ones((5, 2)), np.ones(5)) == 1.0
+
+
+def test_rows_in_any_order_give_gaussians_in_rows():
+    X = np.random.RandomState(0).normal(size=(40, 3))
+    gaussians = GaussianCenters.of(X[:7])
+    found = gaussians.kernel(np.asfortranarray(X), 0.5)
+    assert found.flags.c_contiguous
+    np.testing.assert_array_equal(found, gaussians.kernel(X, 0.5))

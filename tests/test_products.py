@@ -1,5 +1,7 @@
 """Products by one BLAS, against NumPy's."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,13 @@ def test_products_of_any_layout(dtypes, shapes, layout_a, layout_b):
     np.testing.assert_allclose(result, expected, rtol=1e-5)
     np.testing.assert_array_equal(A, kept[0])
     np.testing.assert_array_equal(B, kept[1])
+
+
+def test_other_threads_get_the_same():
+    A, B = RNG.normal(size=(40, 30)), RNG.normal(size=(30, 20))
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(product, A, B).result()
+    np.testing.assert_allclose(found, product(A, B))
 
 
 def laid_out(matrix, layout):

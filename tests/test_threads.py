@@ -84,13 +84,13 @@ def test_one_job_stays_in_its_thread(monkeypatch, n_jobs):
 def test_n_jobs_reaches_the_g_step(monkeypatch):
     X, y = blobs()
     seen = []
-    original = _threads.effective_n_jobs
+    original = _threads.count_threads
 
     def watched(n_jobs):
         seen.append(n_jobs)
         return original(n_jobs)
 
-    monkeypatch.setattr(_threads, "effective_n_jobs", watched)
+    monkeypatch.setattr(_threads, "count_threads", watched)
     with pytest.warns(ConvergenceWarning):
         LowDimSVC(n_centers=8, n_jobs=2, max_iter=2, random_state=0).fit(X, y)
     assert set(seen) == {2}

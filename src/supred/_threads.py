@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import scipy.linalg  # noqa: F401  (its BLAS must be loaded before it can be looked for)
-from joblib import effective_n_jobs
+from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
@@ -53,6 +53,20 @@ def one_blas_thread() -> Iterator[None]:
                 _held = False
 
 
+def count_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that `n_jobs` asks for, counted as joblib does.
+
+    Examples
+    --------
+    >>> from supred._threads import count_threads
+    >>> count_threads(None), count_threads(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+
+
 def map_in_threads(
     function: Callable[..., Any], tasks: Iterable[tuple], n_jobs: int | None
 ) -> list[Any]:
@@ -76,7 +90,7 @@ def map_in_threads(
     [8, 9]
     """
     calls = list(tasks)
-    n_threads = min(effective_n_jobs(n_jobs), len(calls))
+    n_threads = min(count_threads(n_jobs), len(calls))
     with one_blas_thread():
         if n_threads <= 1:
             return [function(*call) for call in calls]

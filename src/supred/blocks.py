@@ -221,8 +221,8 @@ class LocalRows(Rows):
         return total
 
     def is_kept(self, part: slice) -> bool:
-        """Tell whether one of the `parts` is in memory."""
-        return True
+        """Tell whether one of the `parts` is in memory and need not be made or read."""
+        return False
 
     def some_of_block(self, part: slice, rows: np.ndarray) -> Any:
         """Return a few rows of one of the `parts`."""
@@ -285,6 +285,10 @@ class ArrayRows(LocalRows):
         if part.stop - part.start == self.n_rows and self.X.dtype == self.dtype:
             return self.X
         return self.X[part].astype(self.dtype, copy=False)
+
+    def is_kept(self, part: slice) -> bool:
+        """All of them are, unless they are mapped from a file."""
+        return not isinstance(self.X, np.memmap)
 
     def resized(self, width: int) -> "ArrayRows":
         """Return the same rows in blocks for `width` numbers made of each."""

@@ -69,7 +69,8 @@ class GaussianCenters:
             shifted = X[0] - self.shift
             row_norms, result = shifted @ shifted, self.centers @ shifted
         else:
-            shifted = X - self.shift
+            # Rows that lie one after another, whatever the order of X.
+            shifted = np.subtract(X, self.shift, order="C")
             row_norms = np.einsum("ij,ij->i", shifted, shifted)[:, None]
             result = product(shifted, self.centers.T)
         if result.ndim == 1:

@@ -1,12 +1,18 @@
 """LowDimSVCCV: the result of a grid search, with the expensive parts shared."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from joblib import parallel_config
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.parallel import Parallel, delayed
 
 from supred import LowDimSVC, LowDimSVCCV
+from supred.estimators import _search_fold
 from supred.mappings.basis import BasisMapping
 from tests.estimators.test_low_dim_svc_family import DRAWN_CENTERS
 from tests.family import EstimatorFamily, blobs
@@ -99,6 +105,33 @@ def test_processes_find_what_one_finds(options):
         np.testing.assert_allclose(shared.cv_results_[name], alone.cv_results_[name])
     assert shared.best_params_ == alone.best_params_
     assert (shared.cv_results_["mean_fit_time"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"mapping": "linear", "gammas": None}, {"centers": "learned", "refine_steps": 20}],
+    ids=["rbf", "linear", "learned"],
+)
+def test_rows_that_joblib_maps_into_memory_are_rows_like_others(options, monkeypatch):
+    monkeypatch.setattr(_search_fold, "Parallel", partial(Parallel, max_nbytes=1))
+    X, y = blobs(n_rows=180, spread=5.0)
+    options = {**CANDIDATES, "n_centers": 25, "cv": 2, "refit": False, "random_state": 3, **options}
+    alone = LowDimSVCCV(**options).fit(X, y)
+    mapped = LowDimSVCCV(n_jobs=2, **options).fit(X, y)
+    for name in ("split0_test_score", "split1_test_score"):
+        np.testing.assert_array_equal(mapped.cv_results_[name], alone.cv_results_[name])
+
+
+def test_inside_other_parallel_loops_candidates_do_not_disturb_each_other():
+    X, y = blobs(n_rows=180, spread=5.0)
+    model = LowDimSVCCV(n_centers=25, cv=2, refit=False, random_state=3, n_jobs=2, **CANDIDATES)
+    alone = clone(model).set_params(n_jobs=None).fit(X, y).cv_results_["mean_test_score"]
+    with parallel_config(backend="threading"):
+        found = clone(model).fit(X, y).cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(found, alone)
+    nested = Parallel(n_jobs=2)(delayed(clone(model).fit)(X, y) for _ in range(2))
+    for search in nested:
+        np.testing.assert_array_equal(search.cv_results_["mean_test_score"], alone)
 
 
 def test_number_of_centers_can_be_searched():

@@ -111,6 +111,13 @@ def test_normal_equations_of_any_size(size, many_shifts):
     np.testing.assert_array_equal(gram, kept)
 
 
+def test_a_matrix_that_is_not_finite_has_no_factor():
+    gram = np.eye(3)
+    gram[1, 1] = np.nan
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        NormalEquations(gram).solve(np.ones((3, 1)), 1.0)
+
+
 @pytest.mark.parametrize("many_shifts", [False, True])
 def test_a_singular_matrix_is_solved_all_the_same(many_shifts):
     phi = np.random.RandomState(0).normal(size=(50, 3))

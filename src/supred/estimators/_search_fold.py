@@ -1,15 +1,18 @@
 """One split of the rows on which the candidates of a search are judged."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
 
 from supred._validation import check_weights
 from supred.estimators import _low_dim_parts as parts
@@ -87,9 +90,9 @@ class Fold:
         settings = {name: value for name, value in candidate._asdict().items() if value is not None}
         model = clone(self.base).set_params(class_weight=None, **settings)
         began = perf_counter()
-        model.fit(self.X, self.classes[self.codes], sample_weight=self.weights)
+        model.fit(_in_memory(self.X), self.classes[self.codes], sample_weight=self.weights)
         trained = perf_counter()
-        right = model.predict(self.test.X) == self.classes[self.test.codes]
+        right = model.predict(_in_memory(self.test.X)) == self.classes[self.test.codes]
         accuracy = float(np.average(right, weights=self.test.weights))
         return Judged(accuracy, trained - began, perf_counter() - trained)
 
@@ -112,7 +115,9 @@ class Fold:
         mapping = parts.make_mapping(model, X, weights, rng, many_shifts=True)
         assert isinstance(mapping, BasisMapping)
         mapping.prepare(X, weights)
-        return SharedParts(model, mapping, rows, held_out, self.test, rng.get_state())
+        # The Gaussians of the test rows go when these parts go.
+        test = replace(self.test)
+        return SharedParts(model, mapping, rows, held_out, test, rng.get_state())
 
 
 @dataclass
@@ -142,7 +147,7 @@ class SharedParts:
     random_state: Any
 
     def leave_cores_to_others(self) -> None:
-        """Make now what all candidates need, so that it is there once and not in each process."""
+        """Make now what all candidates need, so that no process makes it again."""
         self.model.set_params(n_jobs=1)
         self.mapping.decompose()
         for rows in (self.held_out, self.test):
@@ -165,10 +170,27 @@ class SharedParts:
 def _evaluate(
     judge: Fold | SharedParts, candidates: list[Candidate], n_jobs: int | None
 ) -> Iterator[Judged]:
-    n_processes = min(effective_n_jobs(n_jobs), len(candidates))
+    n_processes = min(_n_processes(n_jobs), len(candidates))
     if n_processes == 1:
         yield from map(judge.judge, candidates)
         return
     judge.leave_cores_to_others()
     processes = Parallel(n_jobs=n_processes, return_as="generator")
     yield from processes(delayed(judge.judge)(candidate) for candidate in candidates)
+
+
+def _n_processes(n_jobs: int | None) -> int:
+    """Return how many processes may be used: one inside another search's, or among threads.
+
+    Candidates change the model and the mapping that they share, so threads cannot share them.
+    """
+    backend, _ = get_active_backend()
+    threads = getattr(backend, "supports_sharedmem", False)
+    if threads or not backend.supports_return_generator:
+        return 1
+    return effective_n_jobs(n_jobs)
+
+
+def _in_memory(X: Any) -> Any:
+    """Return rows that joblib has mapped into memory as the array that they were."""
+    return X if sparse.issparse(X) else np.asarray(X)

@@ -67,7 +67,8 @@ class LowDimSVCCV(LatentClassifier):
         As in :class:`LowDimSVC`.
     n_jobs : int, optional
         Number of processes that share the values of alpha and C, as joblib has it: None is this
-        one alone, -1 as many as there are cores. What is common to them lies in memory once.
+        one alone, -1 as many as there are cores. What is common to them is made once and mapped
+        into the memory of all. Inside another parallel loop there is one process.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -177,6 +178,10 @@ class LowDimSVCCV(LatentClassifier):
         """
         X, classes, codes = self._validate_rows_and_labels(X, y)
         check_choice("mapping", self.mapping, ("rbf", "linear"))
+        if self.n_jobs == 0:
+            raise ValueError(
+                "n_jobs=0 is out of range; use None, a number of processes, or -1 for all cores."
+            )
         weights = check_weights(sample_weight, None, codes, classes)
         candidates = self._candidates(X, weights)
         # Every fit draws from the same seed, as a grid search with an int random_state does.

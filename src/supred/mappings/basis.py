@@ -75,6 +75,7 @@ class BasisMapping(ABC):
         self._projected: tuple[np.ndarray, np.ndarray | None] = (self.W, None)
         along = () if (weights == 1).all() else (weights,)
         gram, sums = self._Phi.sum(Moments(), *along)
+        _check_finite(gram)
         gram += np.tril(gram, -1).T
         self.mean = sums / self._total
         gram -= self._total * np.outer(self.mean, self.mean)
@@ -227,7 +228,7 @@ class ShiftedFeatures:
 
     def __call__(self, block: Any) -> Any:
         """Return the features of a block."""
-        return block if sparse.issparse(block) else block - self.shift
+        return block if sparse.issparse(block) else np.subtract(block, self.shift, order="C")
 
 
 class LinearMapping(BasisMapping):
@@ -258,6 +259,7 @@ class LinearMapping(BasisMapping):
         self.mean = np.asarray(weights @ wide).ravel() / self._total
         # sqrt(S) X_c X_c^T sqrt(S), X_c never formed when X is sparse
         inner = _dense(wide @ wide.T)
+        _check_finite(inner)
         across = np.asarray(wide @ self.mean).ravel()
         inner += self.mean @ self.mean - across[:, None] - across
         roots = np.sqrt(weights)
@@ -374,6 +376,15 @@ class RBFMapping(BasisMapping):
         """Return what `project` needs."""
         gaussians = self.gaussians
         return [*super().arrays(), gaussians.centers, gaussians.shift, gaussians.squared_norms]
+
+
+def _check_finite(gram: np.ndarray) -> None:
+    """Refuse features whose squares overflow: the diagonal of a Gram matrix tells."""
+    if not np.isfinite(gram.diagonal()).all():
+        raise ValueError(
+            "X: the features are so large that their squares overflow; scale them, for instance "
+            "with sklearn.preprocessing.StandardScaler."
+        )
 
 
 def _dense(matrix: Any) -> np.ndarray:

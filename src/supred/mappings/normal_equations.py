@@ -81,12 +81,12 @@ class NormalEquations:
         self._factor[np.diag_indices_from(self._factor)] += shift
         self._factor, info = dpotrf(self._factor, lower=True, clean=False, overwrite_a=True)
         pivots = self._factor.diagonal()
-        if info != 0 or (pivots.min() / pivots.max()) ** 2 <= LEAST_PIVOT:
-            self._factor, self._factor_shift = None, -1.0
-            return False
-        self.n_factors += 1
+        sound = info == 0 and bool((pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT)
+        self.n_factors += sound
         self._factor_shift = shift
-        return True
+        if not sound:
+            self._factor = None
+        return sound
 
     def _solve_factored(self, right: np.ndarray) -> np.ndarray:
         return dpotrs(self._factor, right, lower=True)[0]

@@ -131,7 +131,8 @@ EXPERIMENT = Experiment(
     unit="accuracy %",
     protocol="Gaussian kernel on standardised features; 2/3 to train, of which a quarter chooses "
     "the width (multiples of the "
-    "median distance) and C; origin of each class, as in the paper. Differences up to 3 points "
+    "median distance) and C; origin of each class, as in the paper. Linear SVMs are "
+    "one-vs-one, ties of votes by the summed decision values. Differences up to 3 points "
     "count as agreement: the paper's "
     "choice of width is not told.",
     quick_note="at most 1200 training rows, three widths, two values of C.",
