@@ -210,7 +210,7 @@ def products(phi: Any, target: np.ndarray) -> np.ndarray:
 def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
     """Return W^T phi + w0 of a block, in its own precision."""
     W = W.astype(phi.dtype, copy=False)
-    result = np.asarray(phi @ W) if sparse.issparse(phi) else product(phi, W)
+    result = product(phi, W) if isinstance(phi, np.ndarray) else np.asarray(phi @ W)
     result += w0.astype(phi.dtype, copy=False)
     return result
 
