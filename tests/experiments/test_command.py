@@ -5,6 +5,7 @@ import pytest
 
 from supred.experiments import command
 from supred.experiments.base import Experiment, Part
+from supred.experiments.low_dim_svm import speed_up
 from supred.experiments.registry import MODULES, PAPERS, all_experiments, choose
 
 
@@ -81,8 +82,18 @@ def test_the_command_waits_for_nothing_heavy(module):
     assert shown.stdout.strip() == "[]"
 
 
+def test_how_busy_others_keep_the_machine(tmp_path, monkeypatch):
+    counters = tmp_path / "stat"
+    monkeypatch.setattr(speed_up, "COUNTERS", counters)
+    assert speed_up.busy_share() == 0.0
+    counters.write_text("cpu  100 0 50 1000 10 0 0 0 0 0\ncpu0 1 2 3\n")
+    later = "cpu  130 0 60 1150 20 0 0 0 0 0\n"  # 200 passed, 160 of them idle or waiting
+    monkeypatch.setattr(speed_up, "sleep", lambda seconds: counters.write_text(later))
+    assert speed_up.busy_share() == pytest.approx(0.2)
+
+
 def test_times_are_not_measured_on_a_busy_machine(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("os.getloadavg", lambda: (500.0, 500.0, 500.0), raising=False)
+    monkeypatch.setattr(speed_up, "busy_share", lambda: 0.9)
     assert command.main(["speed-up", "--out", str(tmp_path)]) == 1
     assert "the machine is busy" in capsys.readouterr().err
     assert not list((tmp_path / "draws").rglob("*.json"))

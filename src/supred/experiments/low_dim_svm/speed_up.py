@@ -1,7 +1,7 @@
 """How much faster two processors are than one."""
 
-import os
-from time import perf_counter
+from pathlib import Path
+from time import perf_counter, sleep
 
 import numpy as np
 from sklearn.datasets import make_classification
@@ -10,17 +10,40 @@ from threadpoolctl import threadpool_limits
 from supred.estimators.low_dim_svc import LowDimSVC
 from supred.experiments.base import CannotMeasureError, Claim, Draw, Experiment, Part, Row
 
-# Load of each processor up to which times are believed.
-MOST_LOAD = 0.6
+# Share of the processors that others may use while times are believed.
+MOST_BUSY = 0.1
+# Counters of the processors' time, where the system has them.
+COUNTERS = Path("/proc/stat")
+
+
+def busy_share(seconds: float = 1.0) -> float:
+    """Return the share of the processors that others use, watched while this process sleeps.
+
+    The load average would not do: it still counts the experiment before this one. 0 where the
+    system does not tell.
+    """
+    if not COUNTERS.is_file():
+        return 0.0
+    before = _processor_times()
+    sleep(seconds)
+    passed = _processor_times() - before
+    if not passed.sum() > 0:
+        return 0.0
+    return float(1 - passed[3:5].sum() / passed.sum())  # idle, and waiting for disks
+
+
+def _processor_times() -> np.ndarray:
+    first_line = COUNTERS.read_text(encoding="ascii").partition("\n")[0]
+    return np.array(first_line.split()[1:9], dtype=float)
 
 
 def measure(draw: Draw) -> dict[str, float]:
     """Return the seconds of a fit with one and with two threads, measured in turn."""
-    load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 0.0
-    if load > MOST_LOAD:
+    busy = busy_share()
+    if busy > MOST_BUSY:
         raise CannotMeasureError(
-            f"the machine is busy (load {load:.1f} a processor), so times would say nothing; run "
-            "speed-up again when it is idle."
+            f"the machine is busy (others use {busy:.0%} of its processors), so times would say "
+            "nothing; run speed-up again when it is idle."
         )
     n_rows, n_centers, turns = (10_000, 800, 3) if draw.quick else (60_000, 2500, 5)
     X, y = make_classification(
