@@ -137,7 +137,12 @@ EXPERIMENT = Experiment(
     "choice of width is not told.",
     quick_note="at most 1200 training rows, three widths, two values of C.",
     parts=[
-        Part(table, partial(measure, table=table), (1, 5) if table in LARGE else None)
+        # Few draws where a draw takes a minute.
+        Part(
+            table,
+            partial(measure, table=table),
+            (1, 5) if table in (*LARGE, "segmentation") else None,
+        )
         for table in TABLES
     ],
     rows=rows_of_table(),
