@@ -74,6 +74,8 @@ def main(arguments: list[str] | None = None) -> int:
         raise RuntimeError("the fit came to its end before it was interrupted.")
     megabytes = {source: found["peak"] / 1e6 for source, found in runs.items()}
     title = f"{n_rows} rows x 50 ({file_size / 1e6:.0f} MB), M = {centers}"
+    if "max_iter" in parameters:
+        title += f", {parameters['max_iter']} iterations"
     ratio = runs["file"]["seconds"] / runs["memory"]["seconds"]
     rows = [
         Row(
