@@ -111,8 +111,9 @@ def figure(values: Values, draw: Draw, path: Path) -> None:
         x = sum(v["basis"] for v in found) / len(found)
         y = sum(v["error"] for v in found) / len(found)
         ours_ = "ours" in name
-        # Ours all have the same x and lie close together.
-        offset = {"ours, L = 5": 5, "ours, L = 10": -5, "PCA(40) + ours, L = 10": -9}.get(name, 4)
+        # Some lie close together.
+        offsets = {"ours, L = 5": 5, "ours, L = 10": -5}
+        offset = offsets.get(name, -11 if "40" in name else 4)
         ax.scatter(x, y, color=pictures.COLORS[3 if ours_ else 0], marker="s" if ours_ else "o")
         ax.annotate(name, (x, y), xytext=(6, offset), textcoords="offset points", fontsize=8)
     ax.set(xscale="log", yscale="log", xlabel="basis functions", ylabel="test error %")
