@@ -134,7 +134,7 @@ EXPERIMENT = Experiment(
             Row(f"{name}: test error %", name),
         )
     ],
-    draws=(1, 5),
+    draws=(1, 3),
     claims=[
         Claim(
             "An iteration with auxiliary coordinates takes a small part of the time of one "
