@@ -334,7 +334,7 @@ class DerivedRows(LocalRows):
 
     def block(self, part: slice) -> Any:
         """Return a block, from what is kept where it is there."""
-        if part.start in self.kept:
+        if self.is_kept(part):
             return self.kept[part.start]
         result = self.function(self.parent.block(part))
         if self.room > 0:
@@ -350,7 +350,7 @@ class DerivedRows(LocalRows):
 
     def some_of_block(self, part: slice, rows: np.ndarray) -> Any:
         """Return a few rows of a block; only they are made where the block is not kept."""
-        if part.start in self.kept:
+        if self.is_kept(part):
             return self.kept[part.start][rows]
         return self.function(self.parent.some_of_block(part, rows))
 

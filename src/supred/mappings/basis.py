@@ -202,9 +202,8 @@ class Moments:
 def products(phi: Any, target: np.ndarray) -> np.ndarray:
     """Return Phi^T T of a block, multiplied in its own precision."""
     target = target.astype(phi.dtype, copy=False)
-    if sparse.issparse(phi):
-        return _dense(phi.T @ target).astype(float, copy=False)
-    return product(phi.T, target).astype(float, copy=False)
+    result = product(phi.T, target) if isinstance(phi, np.ndarray) else _dense(phi.T @ target)
+    return result.astype(float, copy=False)
 
 
 def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
