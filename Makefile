@@ -49,7 +49,7 @@ accuracy: $(READY) ## Accuracy checks on real data (SUPRED_DATA)
 	$(BIN)/python -m benchmarks accuracy
 
 reproduction: $(READY) ## The papers' tables and figures (hours; SUPRED_DATA), and docs/reproduction.md
-	$(BIN)/supred reproduce --full --out out/reproduction
+	$(BIN)/python -m reproduction --full --out out/reproduction
 	@mkdir -p docs/images/reproduction
 	cp out/reproduction/*.png docs/images/reproduction/
 	sed -E 's#\]\(([a-z-]+\.png)\)#](images/reproduction/\1)#' out/reproduction/reproduction.md \

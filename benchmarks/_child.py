@@ -99,7 +99,7 @@ def peak_bytes() -> int:
 
 def _stop_after(iteration: int) -> None:
     """Press Ctrl-C in the F step that follows an iteration."""
-    from supred.mappings.basis import BasisMapping
+    from supred.low_dim_svm.mappings.basis import BasisMapping
 
     regress, calls = BasisMapping.regress, []
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from supred.kernels import GaussianCenters
-from supred.mappings.basis import GaussianBasis, Moments, combine, products
-from supred.solvers.losses import HingeLoss
+from supred.low_dim_svm.losses import HingeLoss
+from supred.low_dim_svm.mappings.basis import GaussianBasis, Moments, combine, products
+from supred.numerics.kernels import GaussianCenters
 
 PAGE = Path(__file__).parent.parent / "docs" / "cluster.md"
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
@@ -74,7 +74,7 @@ def _travel(client: Any, quick: bool) -> tuple[float, float, float, float]:
     import dask.array as da
 
     from benchmarks.dask_overhead import nothing
-    from supred.cluster.rows import DaskSource
+    from supred.rows.cluster.rows import DaskSource
 
     n_rows = 20_000 if quick else 200_000
     rows = DaskSource(da.zeros((n_rows, 1), chunks=(n_rows // 20, 1))).rows()

@@ -24,11 +24,11 @@ from sklearn.svm import SVC
 
 from benchmarks._report import Row, print_rows, spread
 from supred import CategorySpace, KernelDiscriminantAnalysis
+from supred.category_space.ascent import solve_squared
+from supred.category_space.certificate import rapcsak_eigenvalue
+from supred.category_space.problem import build_problem
 from supred.datasets.real import DataNotFoundError, load_uci
-from supred.solvers.category_certificate import rapcsak_eigenvalue
-from supred.solvers.category_problem import build_problem
-from supred.solvers.category_space import solve_squared
-from supred.solvers.class_scatter import MatrixScatters
+from supred.numerics.class_scatter import MatrixScatters
 
 # Data: required % of (squared, whitened, kernel + angle); published % of (CQS, CAS, FLD, kernel).
 ACCURACIES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {

@@ -18,9 +18,9 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 
 from benchmarks._report import Row, print_rows
 from supred import ClassConstrainedEmbedding
+from supred.class_embedding.graph import GivenDistances, either_way, heat_weights
 from supred.datasets import make_classes_on_swiss_roll
 from supred.datasets.real import DataNotFoundError, load_mnist
-from supred.graph import GivenDistances, either_way, heat_weights
 
 # Errors of the paper in %: training rows -> (embedding, Laplacian eigenmaps, 3-NN).
 PAPER = {300: (4.4, 6.4, 5.0), 400: (3.6, 5.0, 4.4), 500: (2.6, 3.6, 3.4)}

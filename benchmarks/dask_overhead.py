@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks._report import Row, print_rows
 from supred import LowDimSVC
-from supred.cluster.local import local_client
 from supred.datasets import load_mnist
+from supred.rows.cluster.local import local_client
 
 MEGABYTE = 1e6
 # What a worker of the memory check may take.
@@ -86,7 +86,7 @@ def fitted(model: LowDimSVC, X: Any, y: np.ndarray) -> float:
 
 def overhead(quick: bool, repeats: int) -> list[Row]:
     """Compare a fit on two workers with the plain one on the same two cores, taken in turn."""
-    from supred.cluster.rows import DaskSource
+    from supred.rows.cluster.rows import DaskSource
 
     X, y, name = training_rows(quick)
     make: dict[str, Any] = {

@@ -22,8 +22,8 @@ from sklearn.svm import SVC
 from benchmarks._report import Row, at_most, print_rows, spread
 from supred import LowDimSVC
 from supred.datasets import load_mnist, load_uci
-from supred.solvers import refine
-from supred.solvers.log_loss import class_scores, pull_softmax, row_losses
+from supred.low_dim_svm.log_loss import class_scores, pull_softmax, row_losses
+from supred.rbf_net import descent as refine
 
 Arrays = tuple[np.ndarray, ...]
 # Multiples of the "scale" rule among which widths are chosen, on validation rows.

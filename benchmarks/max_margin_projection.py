@@ -30,9 +30,9 @@ from sklearn.svm import SVC
 from benchmarks._report import Row, print_rows, spread
 from supred import MaxMarginProjection, stack_tasks
 from supred.datasets.real import DataNotFoundError, load_mnist
-from supred.solvers.max_margin_bound import lower_bound
-from supred.solvers.max_margin_projection import alternate, follow_factors, refit, start_from_svd
-from supred.solvers.task_svms import Tasks, dual_directions, solve_task_svms
+from supred.max_margin.bound import lower_bound
+from supred.max_margin.projection import alternate, follow_factors, refit, start_from_svd
+from supred.max_margin.task_svms import Tasks, dual_directions, solve_task_svms
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 PAIRS = list(combinations(range(10), 2))

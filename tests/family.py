@@ -22,7 +22,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from supred.estimators._base import winners
+from supred.base.latent_classifier import winners
 
 NEWEST_CHECKED = (1, 9)
 

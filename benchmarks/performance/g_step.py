@@ -18,9 +18,9 @@ from benchmarks.performance._data import mixture, mnist
 from benchmarks.performance._harness import Benchmark, Contender, Run, seconds
 from benchmarks.performance._record import Figure
 from supred import LowDimSVC
-from supred.solvers.decisions import task_signs
-from supred.solvers.linear_svm import solve_linear_svms
-from supred.solvers.losses import HingeLoss
+from supred.low_dim_svm.losses import HingeLoss
+from supred.numerics.decisions import task_signs
+from supred.numerics.linear_svm import solve_linear_svms
 
 WITHIN = 1e-4
 CS: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0)

@@ -17,14 +17,14 @@ from supred._version import __version__
 
 # public name -> module that defines it
 _PUBLIC = {
-    "CategorySpace": "supred.estimators.category_space",
-    "ClassConstrainedEmbedding": "supred.estimators.class_constrained_embedding",
-    "KernelDiscriminantAnalysis": "supred.estimators.kernel_discriminant",
-    "LowDimSVC": "supred.estimators.low_dim_svc",
-    "LowDimSVCCV": "supred.estimators.low_dim_svc_cv",
-    "MaxMarginProjection": "supred.estimators.max_margin_projection",
-    "RowBlocks": "supred.row_files.row_blocks",
-    "stack_tasks": "supred.estimators._tasks",
+    "CategorySpace": "supred.category_space.classifier",
+    "ClassConstrainedEmbedding": "supred.class_embedding.classifier",
+    "KernelDiscriminantAnalysis": "supred.discriminant.classifier",
+    "LowDimSVC": "supred.low_dim_svm.classifier",
+    "LowDimSVCCV": "supred.low_dim_svm.search",
+    "MaxMarginProjection": "supred.max_margin.classifier",
+    "RowBlocks": "supred.rows.files.row_blocks",
+    "stack_tasks": "supred.max_margin.tasks",
 }
 
 __all__ = ["__version__", *_PUBLIC]

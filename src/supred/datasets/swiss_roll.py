@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from supred._validation import check_integer, check_real
+from supred.common.arguments import check_integer, check_real
 
 FIRST_ANGLE = 1.5 * np.pi
 LAST_ANGLE = 4.5 * np.pi

@@ -1,7 +1,7 @@
 """Display objects, as scikit-learn has them."""
 
-from supred.plotting._latent_parts import Regions, decision_regions
 from supred.plotting.category_axes import CategoryAxesDisplay
+from supred.plotting.latent_model import Regions, decision_regions
 from supred.plotting.latent_space import LatentSpaceDisplay
 from supred.plotting.trade_off import TradeOffDisplay
 from supred.plotting.training_trace import TrainingTraceDisplay

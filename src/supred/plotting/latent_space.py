@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from supred.plotting._latent_parts import Regions, decision_regions, take_apart
+from supred.plotting.latent_model import Regions, decision_regions, take_apart
 from supred.plotting.style import (
     COLORS,
     EDGE,

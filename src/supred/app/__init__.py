@@ -1,0 +1,1 @@
+"""What stands on top: tables, comparison, report, export and the command line."""

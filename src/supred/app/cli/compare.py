@@ -1,0 +1,256 @@
+"""Try every method on a table: one table of results, one report."""
+
+import argparse
+import importlib.util
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from supred.app.cli import _options
+
+if TYPE_CHECKING:
+    from supred.app.comparison import Comparison, MethodResult
+
+HELP = "try every method on a table, on the same folds, and write a report"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    _options.add_training(parser)
+    parser.add_argument(
+        "--budget",
+        type=_options.seconds,
+        metavar="TIME",
+        default=_options.seconds("120s"),
+        help="time in all, such as 60s, 5m or 1h (default: 120s)",
+    )
+    parser.add_argument("--methods", metavar="A,B,...", help="methods to compare (see supred info)")
+    parser.add_argument(
+        "--folds", type=_options.positive, default=5, help="folds of the cross-validation (5)"
+    )
+    parser.add_argument(
+        "--components", type=_options.positive, metavar="L", help="latent dimensions of all methods"
+    )
+    parser.add_argument(
+        "--rows",
+        type=_options.positive,
+        metavar="N",
+        help="use a random part of the rows, for a large table and little time",
+    )
+    parser.add_argument(
+        "--no-tune", action="store_true", help="use the first setting of each method"
+    )
+    _options.add_output(parser, "where to write the report (default: NAME-report.html)")
+    parser.add_argument("--no-report", action="store_true", help="the table only")
+    parser.add_argument("--open", action="store_true", help="open the report in a browser")
+    parser.add_argument(
+        "--save", metavar="FILE", help="keep the results, for supred report to show again"
+    )
+    _options.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    from supred.common.files import check_output
+
+    page = report_path(options)
+    for path in (page, options.save):
+        if path is not None:
+            check_output(path, overwrite=options.force)
+    table, preparation = _options.read_training(options)
+
+    from supred.app.comparison.engine import check_methods, compare
+    from supred.app.tables.assemble import sampled
+
+    if options.rows is not None:
+        table = sampled(table, options.rows, options.seed)
+    names = check_methods(options.methods.split(",") if options.methods else None)
+    _options.say(options, *preparation.sentences(table))
+    rounds = 1 if options.no_tune else 2
+    with _Progress(len(names) * rounds, shown=not options.quiet) as progress:
+        comparison = compare(
+            table,
+            preparation=preparation,
+            methods=names,
+            n_folds=options.folds,
+            budget=options.budget,
+            tune=not options.no_tune,
+            n_components=options.components,
+            seed=options.seed,
+            command=shlex.join(["supred", *options.argv]),
+            tell=progress.tell,
+        )
+    if options.json:
+        _options.print_json(as_json(comparison, page))
+    else:
+        print("\n".join(_options.aligned(table_rows(comparison))))
+        sys.stdout.flush()
+    if page is None and options.out is not None:
+        _options.say(options, "This installation has no report: the table only.")
+    if comparison.interrupted:
+        _options.say(options, "Interrupted: what was finished is kept.")
+    _options.say(options, comparison.advice)
+    if options.save is not None:
+        from supred.app.comparison.file import save_comparison
+
+        save_comparison(comparison, options.save, overwrite=options.force)
+        _options.say(options, f"Results: {options.save}")
+    if page is not None:
+        write_page(comparison, page, overwrite=options.force)
+        _options.say(options, f"Report: {page}")
+        if options.open:
+            import webbrowser
+            from pathlib import Path
+
+            webbrowser.open(Path(page).absolute().as_uri())
+    if comparison.interrupted:
+        return 130
+    return 0 if any(method.status == "done" for method in comparison.methods) else 1
+
+
+def report_path(options: argparse.Namespace) -> str | None:
+    """Return where the report goes, None if there is to be none."""
+    if options.no_report:
+        return None
+    if importlib.util.find_spec("supred.app.report") is None:
+        return None
+    if options.out is not None:
+        return str(options.out)
+    from pathlib import Path
+
+    name = options.dataset or (Path(options.input).stem if options.input not in (None, "-") else "")
+    return f"{name or 'supred'}-report.html"
+
+
+def write_page(comparison: "Comparison", path: str, *, overwrite: bool) -> None:
+    """Write the report so that it is there whole or not at all."""
+    import importlib
+    import tempfile
+    from pathlib import Path
+
+    from supred.common.files import atomic_write
+
+    write_report = importlib.import_module("supred.app.report").write_report
+
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder, "report.html")
+        write_report(comparison, draft)
+        with atomic_write(path, overwrite=overwrite) as file:
+            file.write(draft.read_bytes())
+
+
+def table_rows(comparison: "Comparison") -> list[list[str]]:
+    """Return the table: a header, then one row a method."""
+    from supred.app.comparison.advice import bytes_text, mean_error, standard_error
+
+    rows = [["method", "error %", "± s.e.", "dims", "basis", "size", "fit s", "predict ms", ""]]
+    for method in comparison.methods:
+        if method.status != "done":
+            blank = ["-"] * 7
+            rows.append([method.name, *blank, f"{method.status}: {method.reason}"])
+            continue
+        rows.append(
+            [
+                method.name,
+                f"{100 * mean_error(method):.2f}",
+                f"{100 * standard_error(method):.2f}",
+                _shown(method.n_components),
+                _shown(method.n_basis),
+                bytes_text(method.model_bytes),
+                f"{method.fit_seconds or 0:.3g}",
+                f"{1000 * (method.predict_seconds or 0):.3g}",
+                "",
+            ]
+        )
+    widest = max(len(row[-1]) for row in rows)
+    for row in rows:  # reasons read from the left
+        row[-1] = row[-1].ljust(widest)
+    return rows
+
+
+def _shown(number: int | None) -> str:
+    return "-" if number is None else str(number)
+
+
+def as_json(comparison: "Comparison", page: str | None) -> dict[str, Any]:
+    """Return the results without the rows."""
+    return {
+        "title": comparison.title,
+        "target": comparison.target,
+        "classes": comparison.classes,
+        "features": comparison.features,
+        "rows": len(comparison.y),
+        "folds": comparison.n_folds,
+        "seed": comparison.seed,
+        "preprocessing": comparison.preprocessing,
+        "methods": [_method_json(method) for method in comparison.methods],
+        "advice": comparison.advice,
+        "interrupted": comparison.interrupted,
+        "versions": comparison.versions,
+        "command": comparison.command,
+        "report": page,
+    }
+
+
+def _method_json(method: "MethodResult") -> dict[str, Any]:
+    from supred.app.comparison.advice import mean_error, standard_error
+
+    done = method.status == "done"
+    return {
+        "name": method.name,
+        "status": method.status,
+        "reason": method.reason,
+        "error": mean_error(method) if done else None,
+        "standard_error": standard_error(method) if done else None,
+        "fold_errors": method.fold_errors,
+        "n_components": method.n_components,
+        "n_basis": method.n_basis,
+        "model_bytes": method.model_bytes,
+        "fit_seconds": _options.json_number(method.fit_seconds),
+        "predict_seconds": _options.json_number(method.predict_seconds),
+        "parameters": method.parameters,
+        "settings_tried": method.n_settings,
+        "settings_in_all": method.n_settings_all,
+    }
+
+
+class _Progress:
+    """The method at work, on stderr: a bar on a terminal, else a line a method."""
+
+    def __init__(self, n_steps: int, *, shown: bool) -> None:
+        self.n_steps, self.shown = n_steps, shown
+        self.bar: Any = None
+        self.done = 0
+        self.seen: set[str] = set()
+
+    def __enter__(self) -> "_Progress":
+        if self.shown and sys.stderr.isatty():
+            try:
+                from tqdm import tqdm
+            except ImportError:
+                return self
+            self.bar = tqdm(
+                total=self.n_steps, file=sys.stderr, leave=False, bar_format=_BAR_FORMAT
+            )
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def tell(self, name: str, fold: int, n_folds: int) -> None:
+        """Show that a method begins a fold, or has ended."""
+        done = fold == n_folds
+        if self.bar is not None:
+            self.bar.set_description_str(name if done else f"{name}, fold {fold + 1} of {n_folds}")
+            # The bar counts rounds of methods, its fraction the folds of the one at work.
+            self.done += done
+            self.bar.n = self.done + (0 if done else fold / n_folds)
+            self.bar.refresh()
+        elif self.shown and fold == 0:
+            verb = "tuning " if name in self.seen else ""
+            print(f"{verb}{name} ...", file=sys.stderr)
+            self.seen.add(name)
+
+
+_BAR_FORMAT = "{desc} |{bar:30}| {percentage:3.0f} % [{elapsed}]"

@@ -1,0 +1,65 @@
+"""Describe a saved model, or this installation."""
+
+import argparse
+
+from supred.app.cli import _options
+
+HELP = "describe a saved model, or this installation: versions, methods, data sets"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("model", nargs="?", metavar="MODEL", help="a file that supred fit wrote")
+    _options.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    document = _installation() if options.model is None else _model(options.model)
+    if options.json:
+        _options.print_json(document)
+        return 0
+    for name, value in document.items():
+        if isinstance(value, dict):
+            print(f"{name}:")
+            width = max((len(key) for key in value), default=0)
+            for key, item in value.items():
+                print(f"  {key.ljust(width)}  {item}")
+        elif isinstance(value, list):
+            print(f"{name}: {', '.join(str(item) for item in value)}")
+        else:
+            print(f"{name}: {value}")
+    return 0
+
+
+def _installation() -> dict[str, object]:
+    from supred.app.comparison.engine import versions
+    from supred.app.comparison.methods import METHODS
+    from supred.app.tables.builtin import BUILTIN
+
+    methods = {name: method.missing or "ready" for name, method in METHODS.items()}
+    return {"versions": versions(), "methods": methods, "data sets": dict(BUILTIN)}
+
+
+def _model(path: str) -> dict[str, object]:
+    from supred.app.export.model_file import load_model
+
+    model = load_model(path)
+    size = model.estimator.model_size_
+    parameters = model.estimator.get_params(deep=False)
+    plain = (bool, int, float, str, type(None))
+    return {
+        "method": type(model.estimator).__name__,
+        "target": model.target,
+        "classes": model.classes.tolist(),
+        "columns": {column.name: column.kind for column in model.columns},
+        "latent dimensions": len(model.estimator.get_feature_names_out()),
+        "numbers": size.numbers,
+        "bytes": size.bytes,
+        "preprocessing": model.notes,
+        "columns not looked at": model.ignored,
+        "parameters": {
+            name: value if isinstance(value, plain) else str(value)
+            for name, value in parameters.items()
+        },
+    }

@@ -1,0 +1,35 @@
+"""Make the report again from results that were kept."""
+
+import argparse
+import importlib.util
+
+from supred.app.cli import _options, compare
+
+HELP = "make the report from results that supred compare --save kept"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("results", metavar="RESULTS", help="a file of supred compare --save")
+    _options.add_output(parser, "where to write the report (default: NAME-report.html)")
+    _options.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    from pathlib import Path
+
+    from supred.app.comparison.file import load_comparison
+    from supred.app.tables import TableError
+    from supred.common.files import check_output
+
+    if importlib.util.find_spec("supred.app.report") is None:
+        raise TableError("this installation of supred has no report.")
+    page = options.out or f"{Path(options.results).stem}-report.html"
+    check_output(page, overwrite=options.force)
+    comparison = load_comparison(options.results)
+    compare.write_page(comparison, page, overwrite=options.force)
+    _options.say(options, f"Report: {page}")
+    if options.json:
+        _options.print_json(compare.as_json(comparison, page))
+    return 0

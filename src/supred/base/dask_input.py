@@ -1,0 +1,90 @@
+"""Dask collections given to estimators: rows to train on, rows to predict."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from supred.rows.cluster.collections import is_dask
+
+__all__ = ["is_dask", "lazily", "refuse", "unpacked"]
+
+
+def unpacked(X: Any, *values: Any) -> tuple[Any, ...]:
+    """Return rows as a source if they are a Dask collection, and labels or weights as arrays.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, RowSource or Dask collection
+    *values : pairs (name, values) of labels or weights
+    """
+    from supred.rows.cluster.collections import connected_client, gathered
+
+    if is_dask(X):
+        from supred.rows.cluster.rows import DaskSource
+
+        connected_client()
+        X = DaskSource(X)
+    return X, *(gathered(value, name) for name, value in values)
+
+
+def refuse(model: Any, X: Any) -> None:
+    """Raise a TypeError if `X` is a Dask collection, which only LowDimSVC trains on."""
+    if is_dask(X):
+        raise TypeError(
+            f"X is a Dask collection, which {type(model).__name__}.fit does not take; use "
+            "LowDimSVC, or pass X.compute() and y.compute() if the rows fit into memory."
+        )
+
+
+def lazily(model: Any, X: Any, answer: Callable[[Any, np.ndarray], np.ndarray]) -> Any:
+    """Return the Dask array of an answer about each row, not yet computed.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : Dask array or dataframe
+    answer : callable
+        A function of a module; makes of the model and a block of rows an array with one row each.
+    """
+    import dask
+
+    from supred.rows.cluster.collections import as_row_chunks, example_rows
+
+    check_is_fitted(model)
+    few = validate_data(model, example_rows(X), reset=False, **model._input_options)
+    example = answer(model, few)
+    chunks = as_row_chunks(X, known=False)
+    options: dict[str, Any] = {"meta": example[:0], "chunks": (chunks.chunks[0],)}
+    if example.ndim == 1:
+        options["drop_axis"] = 1
+    else:
+        options["chunks"] += ((example.shape[1],),)
+    # One task holds the model; it is not written into the task of each block.
+    return chunks.map_blocks(
+        _answer_block,
+        model=dask.delayed(_without_input_names(model), pure=True),
+        answer=answer,
+        empty=example[:0],
+        **options,
+    )
+
+
+def _without_input_names(model: Any) -> Any:
+    """Return the model as it treats arrays: the names of the columns were checked before."""
+    import copy
+
+    plain = copy.copy(model)
+    plain.__dict__.pop("feature_names_in_", None)
+    return plain
+
+
+def _answer_block(
+    block: Any, *, model: Any, answer: Callable[[Any, np.ndarray], np.ndarray], empty: np.ndarray
+) -> np.ndarray:
+    if not len(block):
+        return empty
+    return answer(
+        model, validate_data(model, np.asarray(block), reset=False, **model._input_options)
+    )

@@ -1,0 +1,186 @@
+"""What every estimator of the library shares."""
+
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from supred.base.dask_input import is_dask, lazily, refuse, unpacked
+from supred.base.sources import (
+    as_source,
+    check_rows_and_labels,
+    check_source,
+    refuse_source,
+)
+from supred.base.validation import are_ready
+from supred.common.labels import check_no_label_missing, encode_labels
+
+
+class ModelSize(NamedTuple):
+    """Size of what a fitted model needs to predict."""
+
+    numbers: int
+    bytes: int
+
+
+def size_of(*arrays: np.ndarray) -> ModelSize:
+    """Return the size of the given arrays together."""
+    return ModelSize(sum(a.size for a in arrays), sum(a.nbytes for a in arrays))
+
+
+class LatentClassifier(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
+    """A classifier that works on latent coordinates which `transform` returns.
+
+    A subclass has `fit`, sets ``classes_`` and ``_n_features_out`` there, and gives three
+    answers: `_project` (validated rows to latent coordinates), `_decide` (latent coordinates to
+    scores) and `_model_arrays` (what the fitted model must keep). `predict` is then exactly the
+    classifier applied to `transform`.
+    """
+
+    # What validate_data may accept in `X`, beyond its defaults.
+    _input_options: dict[str, Any] = {
+        "accept_sparse": "csr",
+        "dtype": [np.float64, np.float32],
+    }
+
+    # Whether rows may come block by block, from files, memory maps or a cluster.
+    _takes_sources = False
+
+    def _validate_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Return the validated rows, the classes and the index of each row's class."""
+        if self._takes_sources and (source := as_source(X)) is not None:
+            return check_rows_and_labels(self, source, y)
+        refuse_source(self, X)
+        refuse(self, X)
+        if y is not None:
+            check_no_label_missing(y)
+        X, y = validate_data(self, X, y, **self._input_options)
+        return X, *encode_labels(y)
+
+    @abstractmethod
+    def _project(self, X: Any) -> np.ndarray:
+        """Return latent coordinates of validated rows, shape (n_rows, n_components)."""
+
+    @abstractmethod
+    def _decide(self, Z: np.ndarray) -> np.ndarray:
+        """Return scores of latent coordinates: (n_rows,) for two classes, else one a class."""
+
+    @abstractmethod
+    def _model_arrays(self) -> list[np.ndarray]:
+        """Return the arrays that `transform` and `predict` need."""
+
+    def _latent(self, X: Any) -> np.ndarray:
+        fitted = vars(self)
+        # scikit-learn's checks take longer than a small model does on a single row.
+        if "feature_names_in_" not in fitted and are_ready(X, fitted.get("n_features_in_")):
+            return self._project(X)
+        check_is_fitted(self)
+        if self._takes_sources and (source := as_source(X)) is not None:
+            check_source(self, source, reset=False)
+            return self._project(source)
+        refuse_source(self, X)
+        return self._project(validate_data(self, X, reset=False, **self._input_options))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the latent coordinates of the rows of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        Z : ndarray of shape (n_rows, n_components)
+            A row's coordinates do not depend on the other rows of `X`.
+        """
+        return lazily(self, X, _coordinates) if is_dask(X) else self._latent(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return how strongly each row belongs to each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
+            With two classes, positive means ``classes_[1]``; else the largest score wins.
+        """
+        return lazily(self, X, _scores) if is_dask(X) else self._decide(self._latent(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each row of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+        """
+        if is_dask(X):
+            return lazily(self, X, _labels)
+        scores = self._decide(self._latent(X))
+        return self.classes_[winners(scores)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows (or of their weight) whose class is predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask collection} of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        score : float
+        """
+        if not is_dask(X):
+            return float(super().score(X, y, sample_weight))
+        _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
+        predicted: Any = self.predict(X)
+        return float(accuracy_score(y, predicted.compute(), sample_weight=sample_weight))
+
+    @property
+    def model_size_(self) -> ModelSize:
+        """Numbers and bytes that the fitted model needs to predict."""
+        check_is_fitted(self)
+        return size_of(*self._model_arrays())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def winners(scores: np.ndarray) -> np.ndarray:
+    """Return the index of the winning class of each row of scores."""
+    if scores.ndim == 1:
+        return (scores > 0).astype(int)
+    return np.argmax(scores, axis=1)
+
+
+def _coordinates(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
+    return model._project(block)
+
+
+def _scores(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
+    return model._decide(model._project(block))
+
+
+def _labels(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
+    return np.asarray(model.classes_[winners(_scores(model, block))])

@@ -1,0 +1,120 @@
+"""Checks of rows and weights, shared by all estimators."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length
+
+# Rows of up to this many numbers are looked at here, before scikit-learn does.
+MOST_NUMBERS = 100_000
+
+
+def are_ready(X: Any, n_features: int | None) -> bool:
+    """Tell whether rows to predict are such that scikit-learn's `validate_data` changes nothing.
+
+    True for a plain array of one or more rows of `n_features` finite numbers in single or double
+    precision. All else, and what must get an error or a warning, is for `validate_data`; so are
+    many rows, among which its time does not show.
+
+    Parameters
+    ----------
+    X : object
+    n_features : int, optional
+        Columns that the model was fitted on; None if it is not fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.base.validation import are_ready
+    >>> are_ready(np.zeros((1, 3)), 3), are_ready(np.full((1, 3), np.nan), 3)
+    (True, False)
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.shape[1] == n_features
+        and 0 < X.size <= MOST_NUMBERS
+        and (X.dtype == np.float64 or X.dtype == np.float32)
+        and int(np.count_nonzero(np.isfinite(X))) == X.size
+    )
+
+
+def check_weights(
+    sample_weight: Any,
+    class_weight: Any,
+    codes: np.ndarray,
+    classes: np.ndarray,
+    *,
+    name: str = "sample_weight",
+) -> np.ndarray:
+    """Return one weight per row: the sample weight times the weight of the row's class.
+
+    ``class_weight="balanced"`` counts the rows by their sample weight, so that a weight k stays
+    the same as k copies.
+
+    Parameters
+    ----------
+    sample_weight : None, number or array-like of shape (n_rows,)
+    class_weight : None, "balanced" or dict {class: weight}
+    codes : ndarray of shape (n_rows,)
+        Index of each row's class.
+    classes : ndarray of shape (n_classes,)
+    name : str
+        What to call `sample_weight` in an error.
+    """
+    n_rows = len(codes)
+    if sample_weight is None:
+        weights = np.ones(n_rows)
+    elif isinstance(sample_weight, Real):
+        weights = np.full(n_rows, float(sample_weight))
+    else:
+        weights = np.array(sample_weight, dtype=float)
+        if weights.ndim != 1:
+            raise ValueError(
+                f"{name} must be 1D array-like, one weight per row; got shape {weights.shape}."
+            )
+        check_consistent_length(codes, weights)
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{name} holds a value that is not finite; weights must be finite.")
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise ValueError(
+            f"{name} holds a negative value ({weights[row]:g} in row {row}); use weights >= 0."
+        )
+    class_weights = _class_weights(class_weight, codes, classes, weights)
+    weights = weights * class_weights[codes]
+    totals = np.bincount(codes, weights=weights, minlength=len(classes))
+    if not (totals > 0).all():
+        empty = classes[totals <= 0].tolist()
+        raise ValueError(
+            f"{name}: all weights are zero for class(es) {empty}; "
+            "give at least one row of each class a positive weight, or drop the class."
+        )
+    return weights
+
+
+def _class_weights(
+    class_weight: Any, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(
+                f"class_weight={class_weight!r} is not known; use None, 'balanced' or a dict."
+            )
+        counts = np.bincount(codes, weights=weights, minlength=len(classes))
+        return weights.sum() / (len(classes) * np.maximum(counts, np.finfo(float).tiny))
+    if not isinstance(class_weight, dict):
+        raise ValueError(
+            f"class_weight={class_weight!r} is not known; use None, 'balanced' or a dict."
+        )
+    known = set(classes.tolist())
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        raise ValueError(f"class_weight names class(es) {unknown} that are not in y.")
+    result = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
+    if (result < 0).any() or not np.isfinite(result).all():
+        raise ValueError("class_weight holds a negative or non-finite weight; use weights >= 0.")
+    return result

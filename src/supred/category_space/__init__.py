@@ -1,0 +1,1 @@
+"""Category space (Smith and Rangarajan)."""

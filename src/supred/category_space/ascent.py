@@ -1,0 +1,384 @@
+"""Category space: one axis per class, the axes orthonormal.
+
+Smith and Rangarajan, "A category space approach to supervised dimensionality reduction". W has
+shape (n_dims, n_classes) and W^T W = I. Two criteria are maximised over W:
+
+- squared (CQS): 1/2 sum_k w_k^T R_k w_k, R_k the scatter of class k about an origin;
+- absolute (CAS): sum_k sum_i v_i sqrt((w_k . x_i - m_k)^2 + eps^2) over the rows i of class k.
+
+Both are raised by the same step, W <- polar(B) with B = [R_k w_k] or B = [sum_i v_i z_i x_i]: the
+criterion is convex in W, so it lies above its tangent at the current W, <W, B> plus a constant,
+and the polar factor of B maximises that over orthonormal W. So the objective never falls.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.linalg import svd
+from scipy.optimize import brentq
+
+from supred.numerics.class_scatter import ClassRows, Scatters, leading_eigenpair
+
+# The absolute criterion is rounded off at this fraction of the rms distance to the mean.
+SMOOTHING = 1e-3
+# A relative rise of the objective below this, this many times in a row, is rounding.
+ROUNDING, PATIENCE = 1e-15, 50
+# Objectives that differ by less than this, relatively, are the same optimum.
+SAME = 1e-9
+# Axes this near, by their cosine, to an optimum that is known lead to it.
+NEAR = 0.9999
+
+
+@dataclass(frozen=True)
+class CategorySolution:
+    """Axes and how they were found.
+
+    Attributes
+    ----------
+    axes : ndarray of shape (n_dims, n_classes)
+        W, with orthonormal columns.
+    objective : float
+    objectives, residuals, seconds : tuple of float
+        The objective, the relative distance to a stationary point and the time since the start
+        before each step, and after the last.
+    n_iter : int
+        Steps taken.
+    reason : {"stationary", "no rise", "known", "max_iter"}
+        Why it stopped; "known" is a random start that came near an optimum found before.
+    start : int
+        Which start led here; 0 is the one that was computed, the others are random.
+    """
+
+    axes: np.ndarray
+    objective: float
+    objectives: tuple[float, ...]
+    residuals: tuple[float, ...]
+    seconds: tuple[float, ...]
+    n_iter: int
+    reason: str
+    start: int = 0
+
+    @property
+    def converged(self) -> bool:
+        """Whether it stopped because there was nothing left to gain."""
+        return self.reason != "max_iter"
+
+
+def polar(B: np.ndarray) -> np.ndarray:
+    """Return the nearest matrix with orthonormal columns, U V^T of the thin SVD B = U S V^T.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.category_space.ascent import polar
+    >>> polar(np.array([[2.0, 0.0], [0.0, 3.0], [0.0, 0.0]]))
+    array([[1., 0.],
+           [0., 1.],
+           [0., 0.]])
+    """
+    try:
+        U, _, Vt = np.linalg.svd(B, full_matrices=False)
+    except np.linalg.LinAlgError:  # the quick algorithm can fail where the slow one does not
+        U, _, Vt = svd(B, full_matrices=False, lapack_driver="gesvd")
+    return U @ Vt
+
+
+def greedy_start(scatters: Scatters) -> tuple[np.ndarray, float]:
+    """Return the polar factor of the leading eigenvectors of the R_k, and a bound.
+
+    Returns
+    -------
+    W : ndarray of shape (n_dims, n_classes)
+    bound : float
+        1/2 sum_k lambda_max(R_k): the objective if each axis were free of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.category_space.ascent import greedy_start
+    >>> from supred.numerics.class_scatter import MatrixScatters
+    >>> R = np.array([np.diag([2.0, 1.0]), np.diag([1.0, 2.0])])
+    >>> W, bound = greedy_start(MatrixScatters(R))
+    >>> np.abs(W), bound
+    (array([[1., 0.],
+           [0., 1.]]), 2.0)
+    """
+    pairs = [leading_eigenpair(scatters, k) for k in range(scatters.n_classes)]
+    return polar(np.column_stack([v for _, v in pairs])), 0.5 * sum(value for value, _ in pairs)
+
+
+def random_start(n_dims: int, n_classes: int, seed: int) -> np.ndarray:
+    """Return axes drawn uniformly from all orthonormal ones."""
+    return polar(np.random.default_rng(seed).standard_normal((n_dims, n_classes)))
+
+
+def start_from_rows(classes: Sequence[ClassRows], seed: int) -> np.ndarray:
+    """Return the polar factor of random combinations of the rows about their origins.
+
+    Any orthonormal basis of the span of the rows gives the same axes, Q polar(R g) =
+    polar(Q R g): with more features than rows, sparse rows as they are and dense ones in the
+    coordinates of their span start from the same point.
+    """
+    rng = np.random.default_rng(seed)
+    K = len(classes)
+    B = np.zeros((classes[0].rows.shape[1], K))
+    for c in classes:
+        B += c.pull(rng.standard_normal((len(c.weights), K)))
+    return polar(B)
+
+
+def squared_pull(scatters: Scatters, W: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the squared criterion 1/2 sum_k w_k^T R_k w_k and its gradient [R_k w_k]."""
+    B = scatters.apply(W)
+    return 0.5 * float(np.sum(W * B)), B
+
+
+def auxiliary_step(
+    a: np.ndarray, weights: np.ndarray, eps: float, *, free_origin: bool
+) -> tuple[float, np.ndarray]:
+    """Return the origin m and z_i = (a_i - m) / sqrt((a_i - m)^2 + eps^2) of one class.
+
+    With a free origin m is the root of sum_i v_i z_i = 0, the smoothed median of a: the z are
+    then the exact maximisers of sum_i v_i (z_i a_i + eps sqrt(1 - z_i^2)) under the paper's
+    constraint that they add up to zero. Else m = 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.category_space.ascent import auxiliary_step
+    >>> m, z = auxiliary_step(np.array([0.0, 1.0, 9.0]), np.ones(3), 1e-6, free_origin=True)
+    >>> round(m, 5), z.round(5).tolist()
+    (1.0, [-1.0, 0.0, 1.0])
+    """
+
+    def slopes(m: float) -> np.ndarray:
+        return (a - m) / np.hypot(a - m, eps)
+
+    if not free_origin:
+        return 0.0, slopes(0.0)
+    low, high = float(a.min()), float(a.max())
+    if high == low:
+        return low, np.zeros_like(a)
+    m = brentq(lambda m: float(weights @ slopes(m)), low, high, xtol=1e-14 * (high - low))
+    return float(m), slopes(m)
+
+
+def absolute_pull(
+    classes: Sequence[ClassRows], W: np.ndarray, eps: float, *, free_origin: bool
+) -> tuple[float, np.ndarray]:
+    """Return the absolute criterion and its gradient [sum_i v_i z_i (x_i - o_k)]."""
+    objective, columns = 0.0, []
+    for k, rows in enumerate(classes):
+        a = rows.project(W[:, k])
+        m, z = auxiliary_step(a, rows.weights, eps, free_origin=free_origin)
+        objective += float(rows.weights @ np.hypot(a - m, eps))
+        columns.append(rows.pull(rows.weights * z))
+    return objective, np.column_stack(columns)
+
+
+def ascend(
+    pull: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    W: np.ndarray,
+    *,
+    max_iter: int,
+    tol: float,
+    momentum: bool = False,
+    known: np.ndarray | None = None,
+    start: int = 0,
+) -> CategorySolution:
+    """Repeat W <- polar(B(W)) (Algorithm 1) until W is stationary.
+
+    Parameters
+    ----------
+    pull : callable
+        Returns the objective and its gradient B at W.
+    W : ndarray of shape (n_dims, n_classes)
+        Orthonormal axes to start from.
+    max_iter : int
+    tol : float
+        Stop when ||B - W M|| <= tol ||B||, M the symmetric part of W^T B: then B = W M, the
+        condition of a stationary point.
+    momentum : bool, default=False
+        Carry on some of the last step, W <- polar(B + beta (W - W_last) diag(M)), wherever the
+        objective does not fall by it; else the plain step is taken, which never lets it fall.
+        Where the plain steps are slow this saves up to thirty in thirty-one.
+    known : ndarray of shape (n_dims, n_classes), optional
+        An optimum; stop when each axis comes within a cosine of 0.9999 of its own, up to sign.
+    start : int
+        Kept in the result.
+    """
+    began = perf_counter()
+    objectives: list[float] = []
+    residuals: list[float] = []
+    seconds: list[float] = []
+    last, idle, age = W, 0, 0
+    objective, B = pull(W)
+    while True:
+        M = W.T @ B
+        M = 0.5 * (M + M.T)
+        size = float(np.linalg.norm(B))
+        residuals.append(float(np.linalg.norm(B - W @ M)) / size if size else 0.0)
+        objectives.append(objective)
+        seconds.append(perf_counter() - began)
+        n_iter = len(objectives) - 1
+        if residuals[-1] <= tol:
+            reason = "stationary"
+        elif idle >= PATIENCE:
+            reason = "no rise"
+        elif known is not None and (np.abs((W * known).sum(axis=0)) > NEAR).all():
+            reason = "known"
+        elif n_iter >= max_iter:
+            reason = "max_iter"
+        else:
+            carried = age / (age + 3) * (W - last) * np.diag(M) if momentum else 0.0
+            last, W = W, polar(B + carried)
+            gradient = B
+            objective, B = pull(W)
+            age += 1
+            if momentum and objective < objectives[-1]:
+                W, age = polar(gradient), 1
+                objective, B = pull(W)
+            idle = idle + 1 if objective - objectives[-1] <= ROUNDING * abs(objective) else 0
+            continue
+        history = tuple(objectives), tuple(residuals), tuple(seconds)
+        return CategorySolution(W, objective, *history, n_iter, reason, start)
+
+
+def solve_squared(
+    scatters: Scatters,
+    *,
+    n_init: int = 5,
+    max_iter: int = 5000,
+    tol: float = 1e-6,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    draw: Callable[[int], np.ndarray] | None = None,
+) -> CategorySolution:
+    """Maximise 1/2 sum_k w_k^T R_k w_k over orthonormal W; the best of several starts.
+
+    Parameters
+    ----------
+    scatters : MatrixScatters or RowScatters
+        The R_k.
+    n_init : int, default=5
+        Random starts beside the greedy one.
+    max_iter, tol
+        As in :func:`ascend`.
+    random_state : int, default=0
+    n_jobs : int, optional
+        Threads that share the starts; the result does not depend on it.
+    draw : callable, optional
+        Makes a random start of a seed; :func:`random_start` if not given.
+
+    Returns
+    -------
+    CategorySolution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.category_space.ascent import solve_squared
+    >>> from supred.numerics.class_scatter import MatrixScatters
+    >>> R = np.array([np.diag([4.0, 1.0, 0.0]), np.diag([3.0, 2.0, 0.0])])
+    >>> solution = solve_squared(MatrixScatters(R))
+    >>> np.abs(solution.axes).round(4)
+    array([[1., 0.],
+           [0., 1.],
+           [0., 0.]])
+    >>> round(solution.objective, 8)
+    3.0
+    """
+    W, bound = greedy_start(scatters)
+    return _best_of(
+        lambda W: squared_pull(scatters, W),
+        W,
+        bound=bound,
+        momentum=True,
+        n_init=n_init,
+        max_iter=max_iter,
+        tol=tol,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        draw=draw,
+    )
+
+
+def solve_absolute(
+    classes: Sequence[ClassRows],
+    eps: float,
+    W: np.ndarray,
+    *,
+    free_origin: bool,
+    n_init: int = 5,
+    max_iter: int = 5000,
+    tol: float = 1e-6,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    draw: Callable[[int], np.ndarray] | None = None,
+) -> CategorySolution:
+    """Maximise sum_k sum_i v_i sqrt((w_k . x_i - m_k)^2 + eps^2) over orthonormal W.
+
+    Parameters
+    ----------
+    classes : sequence of ClassRows
+        The rows of each class, about the origin where it is fixed.
+    eps : float
+        Rounds the corner of the absolute value.
+    W : ndarray of shape (n_dims, n_classes)
+        Start, such as the axes of the squared criterion.
+    free_origin : bool
+        Whether m_k is the smoothed median of each class; else 0.
+    n_init, max_iter, tol, random_state, n_jobs, draw
+        As in :func:`solve_squared`.
+    """
+    return _best_of(
+        lambda W: absolute_pull(classes, W, eps, free_origin=free_origin),
+        W,
+        momentum=False,  # this criterion is near to piecewise linear: plain steps are few
+        n_init=n_init,
+        max_iter=max_iter,
+        tol=tol,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        draw=draw,
+    )
+
+
+def _best_of(
+    pull: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    W: np.ndarray,
+    *,
+    bound: float = np.inf,
+    momentum: bool,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    random_state: int,
+    n_jobs: int | None,
+    draw: Callable[[int], np.ndarray] | None,
+) -> CategorySolution:
+    """Ascend from `W` and from `n_init` random starts; the highest objective wins.
+
+    The random starts are left out where the first has reached the `bound` on the objective.
+    """
+    options: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "momentum": momentum}
+    first = ascend(pull, W, **options)
+    if n_init == 0 or first.objective >= bound * (1 - SAME):
+        return first
+    options["known"] = first.axes if first.converged else None
+    draw = draw or partial(random_start, W.shape[0], W.shape[1])
+    seeds = np.random.SeedSequence(random_state).generate_state(n_init).tolist()
+    others = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(ascend)(pull, draw(seed), start=i, **options)
+        for i, seed in enumerate(seeds, start=1)
+    )
+    solutions = [first, *others]
+    best = max(solution.objective for solution in solutions)
+    # Of the starts that end at the same value up to rounding the first wins: on another
+    # machine the last digits differ.
+    return next(s for s in solutions if s.objective >= best - SAME * abs(best))

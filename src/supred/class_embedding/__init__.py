@@ -1,0 +1,1 @@
+"""Class constrained embedding (Costa and Hero)."""

@@ -1,0 +1,112 @@
+"""Labels of which some are missing."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from supred.base.validation import check_weights
+from supred.common.labels import encode_labels
+
+
+def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes of `y` and the index of each row's class, -1 for an unlabelled row.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels of any type. A row is unlabelled where y is -1, None or NaN.
+
+    Raises
+    ------
+    ValueError
+        If no row is labelled, all labelled rows have one class or the target is continuous.
+    """
+    present, labelled = split_labels(y)
+    try:
+        classes, found = encode_labels(present)
+    except ValueError as error:
+        if "one class only" in str(error) and not labelled.all():
+            raise ValueError(
+                f"{error} Rows with y=-1, None or NaN count as unlabelled; "
+                "if -1 is one of your classes, give it another name."
+            ) from error
+        raise
+    codes = np.full(len(labelled), -1)
+    codes[labelled] = found
+    return classes, codes
+
+
+def split_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of the labelled rows, and which rows these are.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        A row is unlabelled where y is -1, None or NaN.
+
+    Raises
+    ------
+    ValueError
+        If no row is labelled.
+    """
+    # NumPy would make strings of what is missing in a list of strings.
+    listed = isinstance(y, list | tuple)
+    y = column_or_1d(np.array(y, dtype=object) if listed else y, warn=True)
+    labelled = ~is_unlabelled(y)
+    if not labelled.any():
+        raise ValueError(
+            f"y has no labelled row (-1, None and NaN mark unlabelled rows; there are {len(y)}); "
+            "label some rows of each class, or use sklearn.manifold.SpectralEmbedding, which "
+            "needs no labels."
+        )
+    present = y[labelled]
+    if listed or (present.dtype.kind == "O" and not isinstance(present[0], str)):
+        # Missing labels are what made numbers an array of objects.
+        present = np.array(present.tolist())
+    return present, labelled
+
+
+def tie_weights(
+    sample_weight: Any, codes: np.ndarray, classes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weight of each row's tie to its class, and the codes without rows of weight 0.
+
+    Parameters
+    ----------
+    sample_weight : None, number or array-like of shape (n_rows,)
+        The weights of unlabelled rows are not looked at.
+    codes : ndarray of shape (n_rows,)
+        Class of each row, -1 for none.
+    classes : ndarray of shape (n_classes,)
+    """
+    labelled = codes >= 0
+    if sample_weight is not None and not isinstance(sample_weight, Real):
+        sample_weight = np.asarray(sample_weight)
+        if sample_weight.ndim == 1:
+            check_consistent_length(codes, sample_weight)
+            sample_weight = sample_weight[labelled]
+    weights = np.zeros(len(codes))
+    weights[labelled] = check_weights(sample_weight, None, codes[labelled], classes)
+    return weights, np.where(weights > 0, codes, -1)
+
+
+def is_unlabelled(y: np.ndarray) -> np.ndarray:
+    """Tell which labels are -1, None or NaN."""
+    if y.dtype.kind == "f":
+        return np.isnan(y) | (y == -1)
+    if y.dtype.kind == "i":
+        return y == -1
+    if y.dtype.kind == "O":
+        return np.array([_absent(label) for label in y], dtype=bool)
+    return np.zeros(len(y), dtype=bool)
+
+
+def _absent(label: Any) -> bool:
+    if label is None:
+        return True
+    try:
+        return bool(label != label) or (not isinstance(label, str) and bool(label == -1))
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True

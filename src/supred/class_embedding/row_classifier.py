@@ -1,0 +1,108 @@
+"""The classifier that decides in an embedding."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.validation import has_fit_parameter
+
+from supred.class_embedding.embedding import ClassEmbedding
+from supred.common.arguments import check_choice
+
+CLASSIFIERS = ("knn", "linear", "center")
+N_NEAREST = 3
+
+
+@dataclass(frozen=True)
+class ClassifierChoice:
+    """Which classifier to train in an embedding.
+
+    Attributes
+    ----------
+    kind : {"knn", "linear", "center"} or estimator
+    alpha : float
+        Ridge penalty of the linear classifier.
+    """
+
+    kind: Any
+    alpha: float
+
+    def check(self) -> None:
+        """Raise a ValueError if this is no classifier."""
+        if isinstance(self.kind, str):
+            check_choice("classifier", self.kind, CLASSIFIERS)
+        elif isinstance(self.kind, type):
+            raise ValueError(
+                f"classifier={self.kind.__name__} is a class; give an instance, such as "
+                f"{self.kind.__name__}()."
+            )
+        elif not (hasattr(self.kind, "fit") and hasattr(self.kind, "predict")):
+            raise ValueError(
+                f"classifier={self.kind!r} has no fit and predict; "
+                f"use one of {', '.join(map(repr, CLASSIFIERS))} or a scikit-learn classifier."
+            )
+
+    def new(self, n_rows: int = N_NEAREST) -> Any:
+        """Return an unfitted classifier for `n_rows` labelled rows."""
+        if not isinstance(self.kind, str):
+            return clone(self.kind)
+        if self.kind == "linear":
+            return RidgeClassifier(alpha=self.alpha)
+        return KNeighborsClassifier(1 if self.kind == "center" else min(N_NEAREST, n_rows))
+
+    def train(
+        self, Z: np.ndarray, labels: np.ndarray, weights: np.ndarray, nodes: tuple[np.ndarray, Any]
+    ) -> Any:
+        """Return a classifier fitted on labelled rows, or on the class nodes.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n_labelled, n_components)
+        labels : ndarray of shape (n_labelled,)
+        weights : ndarray of shape (n_labelled,)
+            Passed on where the classifier takes weights.
+        nodes : tuple
+            Coordinates of the class nodes, NaN for a class without ties, and their labels.
+        """
+        classifier = self.new(len(labels))
+        if isinstance(self.kind, str) and self.kind == "center":
+            centers, classes = nodes
+            present = ~np.isnan(centers).any(axis=1)
+            return classifier.fit(centers[present], classes[present])
+        if has_fit_parameter(classifier, "sample_weight"):
+            return classifier.fit(Z, labels, sample_weight=weights)
+        return classifier.fit(Z, labels)
+
+
+def classifier_has(name: str) -> Callable[[Any], bool]:
+    """Return a function that tells whether an estimator's classifier has a method."""
+    return lambda model: hasattr(getattr(model, "classifier_", None) or model._choice.new(), name)
+
+
+@dataclass(frozen=True)
+class Decider:
+    """Decides on hidden rows for the search of beta; classes are their codes here.
+
+    Attributes
+    ----------
+    choice : ClassifierChoice
+    codes : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,)
+    """
+
+    choice: ClassifierChoice
+    codes: np.ndarray
+    weights: np.ndarray
+
+    def __call__(
+        self, embedding: ClassEmbedding, learn: np.ndarray, test: np.ndarray
+    ) -> np.ndarray:
+        """Train on the rows `learn` and return the codes of the rows `test`."""
+        rows = np.nan_to_num(embedding.rows)  # stranded rows at the origin
+        nodes = embedding.centers, np.arange(len(embedding.centers))
+        classifier = self.choice.train(rows[learn], self.codes[learn], self.weights[learn], nodes)
+        return classifier.predict(rows[test])

@@ -1,0 +1,1 @@
+"""What every layer uses: checks of arguments, labels, files that are written whole."""

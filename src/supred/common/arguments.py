@@ -1,0 +1,54 @@
+"""Checks of single arguments: each error names the argument, what was found and what to do."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
+    """Raise a ValueError if `value` is not one of the strings `options`."""
+    if not (isinstance(value, str) and value in options):
+        wanted = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name}={value!r} is not known; use one of {wanted}.")
+
+
+def check_real(
+    name: str,
+    value: Any,
+    *,
+    low: float = -np.inf,
+    high: float = np.inf,
+    low_inclusive: bool = True,
+    high_inclusive: bool = True,
+) -> float:
+    """Return `value` as a float inside the interval, or raise a ValueError that names it."""
+    inside = (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool | np.bool_)
+        and bool(np.isfinite(value))
+        and (low <= value if low_inclusive else low < value)
+        and (value <= high if high_inclusive else value < high)
+    )
+    if not inside:
+        left = "[" if low_inclusive and np.isfinite(low) else "("
+        right = "]" if high_inclusive and np.isfinite(high) else ")"
+        raise ValueError(
+            f"{name}={value!r} is out of range; use a number in {left}{low:g}, {high:g}{right}."
+        )
+    return float(value)
+
+
+def check_integer(name: str, value: Any, *, low: int, high: float = np.inf, why: str = "") -> int:
+    """Return `value` as an int inside ``[low, high]``, or raise a ValueError that names it."""
+    if (
+        not isinstance(value, int | np.integer)
+        or isinstance(value, bool)
+        or not low <= value <= high
+    ):
+        upper = "" if high == np.inf else f" and at most {high:g}"
+        raise ValueError(
+            f"{name}={value!r} is out of range; use a whole number of at least {low}{upper}"
+            f"{' (' + why + ')' if why else ''}."
+        )
+    return int(value)

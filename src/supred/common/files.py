@@ -1,0 +1,126 @@
+"""Files that are written whole or not at all."""
+
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+
+class OutputExistsError(OSError):
+    """The file to be written is already there."""
+
+
+def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Raise an error, before any work, if a file cannot be written to `path`."""
+    path = Path(path)
+    if path.is_dir():
+        raise OutputExistsError(f"{path} is a folder; name a file.")
+    if path.exists() and not overwrite:
+        raise OutputExistsError(f"{path} exists; choose another name or pass --force.")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"the folder {path.absolute().parent} does not exist; make it.")
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[IO[bytes]]:
+    """Open a file for writing that appears under its name only when all of it is written.
+
+    Where the system has files without a name (Linux), not even a kill leaves anything behind.
+
+    Parameters
+    ----------
+    path : path
+    overwrite : bool
+        False raises OutputExistsError if there is a file of that name, at the end too.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from supred.common.files import atomic_write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_write(pathlib.Path(folder, "a"), overwrite=False) as file:
+    ...         _ = file.write(b"all of it")
+    ...     pathlib.Path(folder, "a").read_bytes()
+    b'all of it'
+    """
+    check_output(path, overwrite=overwrite)
+    path = Path(path).absolute()
+    descriptor, publish, discard = _nameless(path.parent) or _hidden(path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            publish(path, overwrite)
+    finally:
+        discard()
+
+
+Opened = tuple[int, Callable[[Path, bool], None], Callable[[], None]]
+
+
+def _nameless(folder: Path) -> Opened | None:
+    """Open a file that has no name until it is published; None where there is no such thing."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    passing = folder / f".supred-{os.getpid()}-{threading.get_ident()}"
+    try:
+        # Some file systems open such files but cannot name them: one that is empty tells.
+        trial = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+        try:
+            _give_name(trial, passing)
+            passing.unlink()
+        finally:
+            os.close(trial)
+        descriptor = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:
+        return None
+
+    def publish(path: Path, overwrite: bool) -> None:
+        if not overwrite:
+            _give_name(descriptor, path)
+            return
+        # A new name cannot replace a file, a rename can.
+        _give_name(descriptor, passing)
+        os.replace(passing, path)
+
+    return descriptor, publish, lambda: None
+
+
+def _give_name(descriptor: int, path: Path) -> None:
+    """Name an open file that has no name."""
+    root = os.open("/", os.O_RDONLY)
+    try:
+        # With a folder given, Python follows the link in /proc as told; without, it does not.
+        source = f"/proc/self/fd/{descriptor}"
+        os.link(source, path, src_dir_fd=root, follow_symlinks=True)
+    except FileExistsError:
+        raise OutputExistsError(f"{path} exists; choose another name or pass --force.") from None
+    finally:
+        os.close(root)
+
+
+def _hidden(folder: Path) -> Opened:
+    """Open a file with a passing name."""
+    descriptor, name = tempfile.mkstemp(dir=folder, prefix=".supred-")
+    umask = os.umask(0)
+    os.umask(umask)
+    os.chmod(name, 0o666 & ~umask)
+
+    def publish(path: Path, overwrite: bool) -> None:
+        if overwrite:
+            os.replace(name, path)
+        else:
+            try:
+                os.link(name, path)
+            except FileExistsError:
+                raise OutputExistsError(f"{path} exists; pass --force.") from None
+
+    def discard() -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+
+    return descriptor, publish, discard

@@ -1,0 +1,78 @@
+"""Labels: classes and class indices, and labels that are missing."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+
+def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes of `y` and the index of each row's class.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels of any type that can be sorted.
+    name : str
+        What to call `y` in an error.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of shape (n_rows,)
+        ``classes[codes]`` equals `y`.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing, the target is continuous or there are fewer than two classes.
+    """
+    y = column_or_1d(y, warn=True)
+    check_no_label_missing(y, name=name)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} holds one class only ({classes.tolist()}); "
+            "a classifier needs rows of at least two classes."
+        )
+    return classes, codes
+
+
+def check_no_label_missing(y: Any, *, name: str = "y") -> None:
+    """Raise a ValueError that names the first row whose label is None or NaN."""
+    missing = np.flatnonzero(is_missing(y))
+    if missing.size:
+        raise ValueError(
+            f"{name} has {missing.size} missing label(s), the first in row {missing[0]}; "
+            "drop these rows or fill in their labels."
+        )
+
+
+def is_missing(y: Any) -> np.ndarray:
+    """Tell which labels of a list, array or series are None, NaN or pandas' NA."""
+    # NumPy would turn a list of strings and NaN into strings, "nan" among them.
+    y = as_labels(y).ravel()
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind == "O":
+        return np.array([_is_none_or_nan(label) for label in y], dtype=bool)
+    return np.zeros(len(y), dtype=bool)
+
+
+def as_labels(y: Any) -> np.ndarray:
+    """Return labels as an array in which a missing one can still be told from a string."""
+    if hasattr(y, "dtype") or not isinstance(y, list | tuple):
+        return np.asarray(y)
+    kinds = {isinstance(label, str) for label in y}
+    return np.array(y, dtype=object) if len(kinds) > 1 else np.asarray(y)
+
+
+def _is_none_or_nan(label: Any) -> bool:
+    if label is None:
+        return True
+    try:
+        return not bool(label == label)  # NaN and NaT are not equal to themselves
+    except TypeError:  # pandas' NA is neither
+        return True

@@ -1,5 +1,0 @@
-"""Several methods on one table, on the same folds, under one time budget."""
-
-from supred.comparison.result import Comparison, MethodResult
-
-__all__ = ["Comparison", "MethodResult"]

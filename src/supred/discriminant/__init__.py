@@ -1,0 +1,1 @@
+"""Kernel Fisher discriminant analysis."""

@@ -1,1 +1,0 @@
-"""The estimators: thin objects that validate, choose parts, call a solver and keep the result."""

@@ -1,0 +1,1 @@
+"""The low-dimensional SVM (Wang and Carreira-Perpinan 2014)."""

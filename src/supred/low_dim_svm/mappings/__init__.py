@@ -1,0 +1,1 @@
+"""Mappings F of the low-dimensional SVM."""

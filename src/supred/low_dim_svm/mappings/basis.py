@@ -1,0 +1,394 @@
+"""Mappings that are linear in their parameters: F(x) = W^T phi(x) + w0.
+
+phi is what differs: the features themselves or Gaussians about centres. The intercept w0 is not
+penalised, so that a shift of the features changes nothing.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg.blas import dsyrk
+
+from supred.low_dim_svm.mappings.normal_equations import NormalEquations
+from supred.numerics.kernels import GaussianCenters
+from supred.numerics.products import product
+from supred.rows.blocks import LEAST_BLOCK_ROWS, Rows, rows_of
+
+MEGABYTE = 2**20
+# Where more than this part of the rows has moved, the sum goes over all of them.
+MOST_MOVED = 0.7
+
+
+class BasisMapping(ABC):
+    """F(x) = W^T phi(x) + w0, fitted by normal equations that are formed once.
+
+    Parameters
+    ----------
+    alpha : float
+        Weight of ``||W||^2`` in the objective (lambda in the paper).
+    cache_size : float
+        Megabytes that basis functions of training rows may take; what does not fit is computed
+        again in each pass.
+    many_shifts : bool
+        The same rows will be fitted for many values of alpha / mu.
+    """
+
+    def __init__(
+        self, alpha: float = 1e-3, *, cache_size: float = 1000.0, many_shifts: bool = False
+    ) -> None:
+        self.alpha = alpha
+        self.cache_size = cache_size
+        self.many_shifts = many_shifts
+
+    @property
+    @abstractmethod
+    def basis(self) -> Callable[[Any], Any]:
+        """phi: makes of a block of rows their basis functions, shape (n_rows, n_basis).
+
+        It holds nothing of the training rows and may be sent to where a block lies.
+        """
+
+    @property
+    @abstractmethod
+    def n_basis(self) -> int:
+        """Number of basis functions M."""
+
+    def features(self, block: Any) -> Any:
+        """Return phi of a block of rows, shape (n_rows, n_basis)."""
+        return self.basis(block)
+
+    def basis_of(self, X: Any, cache_bytes: float) -> Rows:
+        """Return the basis functions of rows, of which `cache_bytes` are kept."""
+        return rows_of(X, self.n_basis).derive(self.basis, self.n_basis, cache_bytes)
+
+    def prepare(self, X: Any, weights: np.ndarray) -> None:
+        """Form Phi^T S Phi and the means over blocks of rows, in double precision."""
+        self._Phi = self.basis_of(X, self.cache_size * MEGABYTE if self._cacheable else 0.0)
+        self._weights = weights
+        self._total = float(weights.sum())
+        self.W = self.w0 = np.empty(0)
+        self._projected: tuple[np.ndarray, np.ndarray | None] = (self.W, None)
+        along = () if (weights == 1).all() else (weights,)
+        gram, sums = self._Phi.sum(Moments(), *along)
+        _check_finite(gram)
+        gram += np.tril(gram, -1).T
+        self.mean = sums / self._total
+        gram -= self._total * np.outer(self.mean, self.mean)
+        self._equations = NormalEquations(gram, many_shifts=self.many_shifts)
+
+    def regress(self, Z: np.ndarray, mu: float) -> None:
+        """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the F step."""
+        center = (self._weights[:, None] * Z).sum(axis=0) / self._total
+        self.W = self._equations.solve(self._right_side(Z, center), 2.0 * self.alpha / mu)
+        self.w0 = center - (self.mean[:, None] * self.W).sum(axis=0)
+
+    def _right_side(self, Z: np.ndarray, center: np.ndarray) -> np.ndarray:
+        """Return Phi^T S Z, both centred.
+
+        A Z step moves fewer and fewer rows. With F = Phi W + w0 of the rows before it,
+        ``Phi^T S F = (Phi^T S Phi) W`` is at hand, and only ``Phi^T S (Z - F)`` is to be added.
+        """
+        W, F = self._projected
+        if F is None or W is not self.W or F.shape != Z.shape:
+            moved = np.ones(len(Z), dtype=bool)
+        else:
+            moved = (F != Z).any(axis=1)
+        if F is None or moved.mean() > MOST_MOVED:
+            return self._Phi.sum(products, self._weights[:, None] * (Z - center))
+        right = product(self._equations.gram, W)
+        if moved.any():
+            way = self._weights[:, None] * (Z - F)
+            right += self._Phi.sum_where(moved, products, way)
+            right -= np.outer(self.mean, way.sum(axis=0))
+        return right
+
+    def project_training(self) -> np.ndarray:
+        """Return F of the training rows."""
+        F = self._Phi.map(partial(combine, W=self.W, w0=self.w0))
+        self._projected = (self.W, F)
+        return F
+
+    def project(self, X: Any) -> np.ndarray:
+        """Return F of any rows."""
+        if isinstance(X, np.ndarray) and len(X) <= LEAST_BLOCK_ROWS:
+            return combine(self.features(X), self.W, self.w0)  # a single row must not wait
+        return rows_of(X, self.n_basis).map(partial(project, self.basis, W=self.W, w0=self.w0))
+
+    def decompose(self) -> None:
+        """Decompose the equations now for all alpha and mu that may come."""
+        self._equations.decompose()
+
+    def penalty(self) -> float:
+        """Return ``alpha ||W||^2``."""
+        return self.alpha * float(np.square(self.W).sum())
+
+    def snapshot(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the parameters (W, w0)."""
+        return self.W, self.w0
+
+    def restore(self, snapshot: tuple[np.ndarray, np.ndarray]) -> None:
+        """Set the parameters (W, w0)."""
+        self.W, self.w0 = snapshot
+
+    def training_state(self) -> dict[str, Any]:
+        """Return the parameters and how the equations are being solved."""
+        return {"parameters": self.snapshot(), "n_factors": self._equations.n_factors}
+
+    def resume_training(self, state: dict[str, Any]) -> None:
+        """Go on from what `training_state` returned, with the same rows prepared."""
+        self.restore(state["parameters"])
+        self._equations.n_factors = state["n_factors"]
+
+    def forget_training(self) -> None:
+        """Drop the training rows and all that was made of them."""
+        for name in ("_Phi", "_weights", "_total", "_equations", "_projected", "mean"):
+            self.__dict__.pop(name, None)
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return what `project` needs."""
+        return [self.W, self.w0]
+
+    def flops_per_row(self) -> int:
+        """Return the additions and multiplications of `project`, for one dense row."""
+        return self._feature_flops() + 2 * self.W.size
+
+    def _feature_flops(self) -> int:
+        """Return those of `features`."""
+        return self.n_basis
+
+    _cacheable = True
+
+
+class Moments:
+    """Phi^T S Phi (its lower triangle) and S Phi, summed over rows in double precision.
+
+    The products are added where the sum is: a matrix of n_basis x n_basis numbers for each block,
+    and a second triangle in it, would cost nearly half as much again.
+    """
+
+    def __call__(
+        self, phi: Any, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sums over the rows of a block."""
+        n_basis = phi.shape[1]
+        return self.accumulate(
+            (np.zeros((n_basis, n_basis), order="F"), np.zeros(n_basis)), phi, weights
+        )
+
+    def accumulate(
+        self, total: tuple[np.ndarray, np.ndarray], phi: Any, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Add the sums over the rows of a block to `total`, in place."""
+        gram, sums = total
+        wide = _in_double(phi)
+        if weights is None:
+            sums += np.asarray(wide.sum(axis=0)).ravel()
+        else:
+            sums += np.asarray(weights @ wide).ravel()
+            roots = np.sqrt(weights)[:, None]
+            wide = wide.multiply(roots).tocsr() if sparse.issparse(wide) else wide * roots
+        if sparse.issparse(wide):
+            gram += np.tril(_dense(wide.T @ wide))
+        else:
+            gram = dsyrk(1.0, wide.T, beta=1.0, c=gram, overwrite_c=True, lower=True)
+        return gram, sums
+
+
+def products(phi: Any, target: np.ndarray) -> np.ndarray:
+    """Return Phi^T T of a block, multiplied in its own precision."""
+    target = target.astype(phi.dtype, copy=False)
+    result = product(phi.T, target) if isinstance(phi, np.ndarray) else _dense(phi.T @ target)
+    return result.astype(float, copy=False)
+
+
+def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
+    """Return W^T phi + w0 of a block, in its own precision."""
+    W = W.astype(phi.dtype, copy=False)
+    result = product(phi, W) if isinstance(phi, np.ndarray) else np.asarray(phi @ W)
+    result += w0.astype(phi.dtype, copy=False)
+    return result
+
+
+def project(basis: Callable[[Any], Any], block: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
+    """Return W^T phi(x) + w0 of a block of rows."""
+    return combine(basis(block), W, w0)
+
+
+@dataclass(frozen=True)
+class ShiftedFeatures:
+    """phi of the linear mapping: the features, minus the training mean where they are dense."""
+
+    shift: np.ndarray
+
+    def __call__(self, block: Any) -> Any:
+        """Return the features of a block."""
+        return block if sparse.issparse(block) else np.subtract(block, self.shift, order="C")
+
+
+class LinearMapping(BasisMapping):
+    """F(x) = W^T x + w0.
+
+    With more features than rows the equations are solved in the space of the rows, which gives
+    the same W: ``W = X_c^T (X_c X_c^T + shift S^-1)^-1 Z_c``.
+    """
+
+    _cacheable = False  # the features are the rows
+
+    def prepare(self, X: Any, weights: np.ndarray) -> None:
+        """Form the normal equations, or those in the space of the rows if there are fewer."""
+        rows = rows_of(X)
+        self._n_features = rows.n_features
+        self.shift = np.zeros(rows.n_features, dtype=rows.dtype)
+        if not rows.is_sparse:
+            # Features far from zero would lose their digits in the products.
+            self.shift = (rows.sum(weighted_sum, weights) / weights.sum()).astype(rows.dtype)
+        self._wide = None
+        if rows.n_features <= rows.n_rows:
+            super().prepare(X, weights)
+            return
+        self._weights, self._total = weights, float(weights.sum())
+        # There are fewer rows than features: all of them take less than a matrix of their square.
+        self._wide = wide = _in_double(self.features(rows.whole()))
+        self._Phi = rows.derive(self.basis, rows.n_features)
+        self.mean = np.asarray(weights @ wide).ravel() / self._total
+        # sqrt(S) X_c X_c^T sqrt(S), X_c never formed when X is sparse
+        inner = _dense(wide @ wide.T)
+        _check_finite(inner)
+        across = np.asarray(wide @ self.mean).ravel()
+        inner += self.mean @ self.mean - across[:, None] - across
+        roots = np.sqrt(weights)
+        inner *= roots[:, None] * roots
+        self._equations = NormalEquations(inner, many_shifts=self.many_shifts)
+
+    def regress(self, Z: np.ndarray, mu: float) -> None:
+        """Solve the ridge regression of Z: the F step."""
+        if self._wide is None:
+            super().regress(Z, mu)
+            return
+        center = self._weights @ Z / self._total
+        roots = np.sqrt(self._weights)[:, None]
+        duals = roots * self._equations.solve(roots * (Z - center), 2.0 * self.alpha / mu)
+        self.W = np.asarray(self._wide.T @ duals) - np.outer(self.mean, duals.sum(axis=0))
+        self.w0 = center - self.mean @ self.W
+
+    @property
+    def basis(self) -> ShiftedFeatures:
+        """The features, minus the training mean where they are dense."""
+        return ShiftedFeatures(self.shift)
+
+    def project(self, X: Any) -> np.ndarray:
+        """Return F of any rows; sparse ones are not shifted, the intercept is."""
+        rows = rows_of(X)
+        if not rows.is_sparse:
+            return super().project(X)
+        offset = self.w0 - self.shift.astype(float) @ self.W
+        return rows.map(partial(combine, W=self.W, w0=offset))
+
+    @property
+    def n_basis(self) -> int:
+        """Number of features."""
+        return self._n_features
+
+    def forget_training(self) -> None:
+        """Drop the training rows and all that was made of them."""
+        super().forget_training()
+        self.__dict__.pop("_wide", None)
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return what `project` needs."""
+        return [*super().arrays(), self.shift]
+
+
+def weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:
+    """Return the sum of the rows of a dense block, in double precision."""
+    return np.asarray(weights @ block).ravel()
+
+
+@dataclass(frozen=True)
+class GaussianBasis:
+    """phi of the RBF mapping: Gaussians about centres."""
+
+    gaussians: GaussianCenters
+    gamma: float
+
+    def __call__(self, block: Any) -> np.ndarray:
+        """Return the Gaussians of a block of rows."""
+        return self.gaussians.kernel(block, self.gamma)
+
+
+class RBFMapping(BasisMapping):
+    """F(x) = W^T phi(x) + w0 with phi_m(x) = exp(-gamma ||x - c_m||^2).
+
+    Parameters
+    ----------
+    centers : ndarray of shape (n_centers, n_features)
+    gamma : float
+    alpha, cache_size, many_shifts
+        As in :class:`BasisMapping`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.low_dim_svm.mappings.basis import RBFMapping
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> mapping = RBFMapping(X, gamma=1.0, alpha=1e-6)
+    >>> mapping.prepare(X, np.ones(3))
+    >>> mapping.regress(np.array([[0.0], [1.0], [0.0]]), mu=2.0)
+    >>> mapping.project(X).round(3)
+    array([[0.],
+           [1.],
+           [0.]])
+    """
+
+    def __init__(self, centers: np.ndarray, gamma: float, alpha: float = 1e-3, **options: Any):
+        super().__init__(alpha, **options)
+        self.gaussians = GaussianCenters.of(centers)
+        self.gamma = gamma
+
+    @property
+    def basis(self) -> GaussianBasis:
+        """The Gaussians about the centres."""
+        return GaussianBasis(self.gaussians, self.gamma)
+
+    @property
+    def n_basis(self) -> int:
+        """Number of centres."""
+        return len(self.gaussians.centers)
+
+    @property
+    def centers(self) -> np.ndarray:
+        """Centres where the user's features are."""
+        return self.gaussians.original
+
+    def _feature_flops(self) -> int:
+        # shift and norm of the row, one product per centre, then width and exponential
+        return (
+            3 * self.gaussians.centers.shape[1] + 2 * self.gaussians.centers.size + 5 * self.n_basis
+        )
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return what `project` needs."""
+        gaussians = self.gaussians
+        return [*super().arrays(), gaussians.centers, gaussians.shift, gaussians.squared_norms]
+
+
+def _check_finite(gram: np.ndarray) -> None:
+    """Refuse features whose squares overflow: the diagonal of a Gram matrix tells."""
+    if not np.isfinite(gram.diagonal()).all():
+        raise ValueError(
+            "X: the features are so large that their squares overflow; scale them, for instance "
+            "with sklearn.preprocessing.StandardScaler."
+        )
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+
+
+def _in_double(matrix: Any) -> Any:
+    return matrix.astype(np.float64, copy=False)

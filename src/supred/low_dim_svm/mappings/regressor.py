@@ -1,0 +1,112 @@
+"""Any scikit-learn regressor as the mapping F."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from supred.rows.blocks import RowSource, rows_of
+
+
+class RegressorMapping:
+    """F is a scikit-learn regressor with several outputs, fitted anew in each F step.
+
+    The regressor keeps its own regularisation; it does not see mu, and the penalised objective
+    is no longer sure to fall.
+
+    Parameters
+    ----------
+    regressor : estimator
+        A regressor whose `fit` takes a target of several columns.
+    """
+
+    def __init__(self, regressor: Any) -> None:
+        self.regressor = regressor
+
+    def prepare(self, X: Any, weights: np.ndarray) -> None:
+        """Keep the training rows until the end of the fit."""
+        if isinstance(X, RowSource):
+            if X.array is None:
+                raise ValueError(
+                    f"mapping={self.regressor!r} needs all rows in memory to be fitted, but X is "
+                    "read block by block; use mapping='rbf' or 'linear', or give an array."
+                )
+            X = X.array
+        self._X = X
+        self._arguments = {}
+        if not (weights == 1).all():
+            if not has_fit_parameter(self.regressor, "sample_weight"):
+                raise ValueError(
+                    f"mapping={self.regressor!r} does not take sample_weight in fit; "
+                    "fit without sample weights and class weights, or use another mapping."
+                )
+            self._arguments = {"sample_weight": weights}
+
+    def regress(self, Z: np.ndarray, mu: float) -> None:
+        """Fit a fresh copy of the regressor to Z: the F step."""
+        target = Z[:, 0] if Z.shape[1] == 1 else Z
+        self.fitted = clone(self.regressor).fit(self._X, target, **self._arguments)
+
+    def project_training(self) -> np.ndarray:
+        """Return F of the training rows."""
+        return self.project(self._X)
+
+    def project(self, X: Any) -> np.ndarray:
+        """Return F of any rows."""
+        return rows_of(X).map(self._predict) if isinstance(X, RowSource) else self._predict(X)
+
+    def _predict(self, X: Any) -> np.ndarray:
+        predicted = np.asarray(self.fitted.predict(X))
+        return predicted.reshape(len(predicted), -1)
+
+    def penalty(self) -> float:
+        """Return 0: the regressor's own regularisation is not known."""
+        return 0.0
+
+    def snapshot(self) -> Any:
+        """Return the fitted regressor."""
+        return self.fitted
+
+    def restore(self, snapshot: Any) -> None:
+        """Set the fitted regressor."""
+        self.fitted = snapshot
+
+    def training_state(self) -> dict[str, Any]:
+        """Return the fitted regressor, which cannot be written to a checkpoint."""
+        return {"fitted": self.fitted}
+
+    def resume_training(self, state: dict[str, Any]) -> None:
+        """Set the fitted regressor."""
+        self.fitted = state["fitted"]
+
+    def forget_training(self) -> None:
+        """Drop the training rows."""
+        self.__dict__.pop("_X", None)
+        self.__dict__.pop("_arguments", None)
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return the arrays that can be found in the fitted regressor."""
+        return _arrays_in(self.fitted, set())
+
+
+def _arrays_in(value: Any, seen: set[int]) -> list[np.ndarray]:
+    """Collect the arrays among an object's attributes, each once."""
+    if id(value) in seen:
+        return []
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        return (
+            [a for item in value for a in _arrays_in(item, seen)]
+            if value.dtype == object
+            else [value]
+        )
+    if isinstance(value, dict):
+        return [array for item in value.values() for array in _arrays_in(item, seen)]
+    if isinstance(value, list | tuple):
+        return [array for item in value for array in _arrays_in(item, seen)]
+    if hasattr(value, "__getstate__") and type(value).__module__.startswith("sklearn"):
+        return _arrays_in(value.__getstate__(), seen)
+    if hasattr(value, "__dict__"):
+        return _arrays_in(vars(value), seen)
+    return []

@@ -1,0 +1,120 @@
+"""What a fitted low-dimensional SVM answers: latent coordinates, scores and its size."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from supred.base.dask_input import is_dask, lazily
+from supred.base.latent_classifier import LatentClassifier
+from supred.base.sources import source_labels
+from supred.low_dim_svm.log_loss import class_scores
+from supred.low_dim_svm.mappings.base import Mapping
+from supred.low_dim_svm.mappings.basis import BasisMapping, RBFMapping
+from supred.numerics.decisions import decision_scores
+from supred.rows.blocks import RowSource
+
+
+def _has_probabilities(model: Any) -> bool:
+    if model.loss == "log":
+        return True
+    raise AttributeError(
+        "predict_proba needs loss='log'; with the hinge loss use scikit-learn's "
+        "CalibratedClassifierCV."
+    )
+
+
+class LowDimModel(LatentClassifier):
+    """A mapping and a linear classifier on it, once they are fitted."""
+
+    _takes_sources = True
+
+    mapping: Any
+    loss: str
+    multi_class: str
+    classes_: np.ndarray
+    mapping_: Mapping
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on rows and their labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory map, RowBlocks} of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            Not needed if `X` is a `RowBlocks` with a target.
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        score : float
+        """
+        if isinstance(X, RowSource):
+            y = source_labels(X, y)
+            sample_weight = X.weights() if sample_weight is None else sample_weight
+        return super().score(X, y, sample_weight)
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class (``loss="log"`` only).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+        """
+        if is_dask(X):
+            return lazily(self, X, _probabilities)
+        return softmax(class_scores(self._latent(X), self.coef_, self.intercept_), axis=1)
+
+    def _project(self, X: Any) -> np.ndarray:
+        return self.mapping_.project(X)
+
+    def _decide(self, Z: np.ndarray) -> np.ndarray:
+        coef = self.coef_.astype(Z.dtype, copy=False)
+        values = Z @ coef.T + self.intercept_.astype(Z.dtype, copy=False)
+        return decision_scores(values, len(self.classes_), self.multi_class)
+
+    def _model_arrays(self) -> list[np.ndarray]:
+        return [*self.mapping_.arrays(), self.coef_, self.intercept_]
+
+    @property
+    def centers_(self) -> np.ndarray:
+        """Centres of the Gaussians, where the features are."""
+        return self._gaussian_mapping().centers
+
+    @property
+    def gamma_(self) -> Any:
+        """Width of the Gaussians that was used; one for each centre if they were learned."""
+        return self._gaussian_mapping().gamma
+
+    def _gaussian_mapping(self) -> RBFMapping:
+        check_is_fitted(self)
+        if not isinstance(self.mapping_, RBFMapping):
+            raise AttributeError(f"mapping={self.mapping!r} has no centres and no gamma.")
+        return self.mapping_
+
+    @property
+    def flops_per_row_(self) -> int:
+        """Additions and multiplications (and exponentials) to predict one dense row."""
+        check_is_fitted(self)
+        if not isinstance(self.mapping_, BasisMapping):
+            raise AttributeError(f"the operations of mapping={self.mapping!r} are not known.")
+        return self.mapping_.flops_per_row() + 2 * self.coef_.size
+
+    @property
+    def n_basis_(self) -> int:
+        """Number of basis functions of the mapping (0 for a regressor)."""
+        return self.mapping_.n_basis if isinstance(self.mapping_, BasisMapping) else 0
+
+
+def _probabilities(model: LowDimModel, block: np.ndarray) -> np.ndarray:
+    scores = class_scores(model._project(block), model.coef_, model.intercept_)
+    return np.asarray(softmax(scores, axis=1))

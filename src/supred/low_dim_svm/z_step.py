@@ -1,0 +1,225 @@
+"""The Z step: the proximal map of a sum of hinge losses, row by row.
+
+For each row, with F = F(x), signs y_k in {-1, 0, +1} (0: the SVM does not see this row) and
+``c = 2 C / mu``:
+
+    min over z   ||z - F||^2 + c sum_k max(0, 1 - y_k (w_k . z + b_k)),   y_k != 0.
+
+Its dual is a box-constrained problem in one number t_k per SVM, ``z = F + 1/2 sum_k t_k y_k w_k``
+with ``0 <= t_k <= c``. All rows share the same w_k, so coordinate ascent runs on all of them
+together. Once the sweeps have found which t_k are at a bound, the others follow in closed form;
+the few rows on which that fails go to an interior point method.
+"""
+
+import numpy as np
+
+from supred.low_dim_svm.z_step_interior import NOTHING, pull_hard_rows
+from supred.numerics.threads import one_blas_thread
+
+# Rows are treated in chunks that stay in the cache.
+CHUNK = 16384
+# Rows that are not finished after these sweeps are left to the interior point method.
+MAX_SWEEPS = 31
+# Fewer rows with the same free SVMs are not worth a matrix of their own.
+FEWEST_ALIKE = 4
+# Sweeps before the first closed form, and the most SVMs for which it is tried.
+FIRST_JUMP = 3
+MOST_SVMS = 50
+DEFAULT_TOL = 1e-6
+
+
+def pull_two_classes(
+    F: np.ndarray, y: np.ndarray, coef: np.ndarray, intercept: float, c: float
+) -> np.ndarray:
+    """Move each row towards its side of one hyperplane, in closed form.
+
+    With ``m = y (w . F + b)``: a row with ``m >= 1`` stays; any other moves by ``t/2 y w`` with
+    ``t = min(2 (1 - m) / ||w||^2, c)``.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_rows, n_dimensions)
+    y : ndarray of shape (n_rows,)
+        +1 or -1; 0 leaves the row where it is.
+    coef : ndarray of shape (n_dimensions,)
+    intercept : float
+    c : float
+        2 C / mu.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.low_dim_svm.z_step import pull_two_classes
+    >>> pull_two_classes(np.array([[0.0], [2.0]]), np.array([1, 1]), np.array([1.0]), 0.0, c=1.0)
+    array([[0.5],
+           [2. ]])
+    """
+    squared_norm = float(coef @ coef)
+    if squared_norm == 0.0:
+        return F.copy()
+    slack = 1.0 - y * (F @ coef + intercept)
+    t = np.clip(2.0 / squared_norm * slack, 0.0, c)
+    return F + (0.5 * t * y)[:, None] * coef
+
+
+def pull_many_classes(
+    F: np.ndarray,
+    signs: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    *,
+    start: np.ndarray | None = None,
+    tol: float = DEFAULT_TOL,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solve the Z step of several SVMs by coordinate ascent, all rows together.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_rows, n_dimensions)
+    signs : ndarray of shape (n_rows, n_svms)
+        +1, -1 or 0.
+    coef : ndarray of shape (n_svms, n_dimensions)
+    intercept : ndarray of shape (n_svms,)
+    c : float
+        2 C / mu.
+    start : ndarray of shape (n_svms, n_rows), optional
+        The t of an earlier, similar problem.
+    tol : float
+        A row is finished when its duality gap is at most `tol` times its objective.
+
+    Returns
+    -------
+    Z : ndarray of shape (n_rows, n_dimensions)
+    t : ndarray of shape (n_svms, n_rows)
+    """
+    n_rows, n_svms = signs.shape
+    if F.shape[1] > n_svms:
+        # Rows only move along the w_k: work with coordinates in their span.
+        span, triangle = np.linalg.qr(coef.T)  # (L, n_svms), (n_svms, n_svms)
+        G = F @ span
+        moved, t = pull_many_classes(
+            G,
+            signs,
+            np.ascontiguousarray(triangle.T),
+            intercept,
+            c,
+            start=start,
+            tol=tol,
+        )
+        return F + (moved - G) @ span.T, t
+    Z = np.empty((n_rows, F.shape[1]))
+    t = np.empty((n_svms, n_rows))
+    with one_blas_thread():  # the products are small
+        for begin in range(0, n_rows, CHUNK):
+            part = slice(begin, begin + CHUNK)
+            y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
+            first = np.zeros_like(y) if start is None else np.clip(start[:, part], 0.0, c)
+            Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol)
+    return Z, t
+
+
+def _ascend(
+    F: np.ndarray,
+    y: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    t: np.ndarray,
+    tol: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sweep over the SVMs until the duality gap of every row is small."""
+    squared_norms = np.einsum("kl,kl->k", coef, coef)
+    active_svms = np.flatnonzero(squared_norms > 0)  # a zero w_k moves nothing
+    t[squared_norms == 0] = 0.0
+    t *= y != 0
+    z = F.T + 0.5 * (coef.T @ (t * y))  # (L, chunk)
+    rows = np.arange(F.shape[0])
+    z_open, t_open, y_open = z, t, y
+    sweeps, batch = 0, 1
+    while rows.size and sweeps < MAX_SWEEPS:
+        for _ in range(batch):
+            for k in active_svms:
+                slack = 1.0 - y_open[k] * (coef[k] @ z_open + intercept[k])
+                new = np.clip(t_open[k] + (2.0 / squared_norms[k]) * slack, 0.0, c)
+                new *= y_open[k] != 0
+                change = (new - t_open[k]) * (0.5 * y_open[k])
+                z_open += coef[k][:, None] * change
+                t_open[k] = new
+        sweeps += batch
+        batch *= 2
+        unfinished = ~_finished(F[rows].T, y_open, coef, intercept, c, z_open, t_open, tol)
+        if not unfinished.all():
+            z[:, rows], t[:, rows] = z_open, t_open
+            rows = rows[unfinished]
+            z_open, t_open, y_open = z[:, rows], t[:, rows], y[:, rows]
+        if not rows.size or sweeps < FIRST_JUMP or len(coef) > MOST_SVMS:
+            continue
+        z_there, t_there = _jump(F[rows].T, y_open, coef, intercept, c, t_open)
+        there = _finished(F[rows].T, y_open, coef, intercept, c, z_there, t_there, tol)
+        if there.any():
+            z[:, rows[there]], t[:, rows[there]] = z_there[:, there], t_there[:, there]
+            z_open, t_open, y_open = z_open[:, ~there], t_open[:, ~there], y_open[:, ~there]
+            rows = rows[~there]
+    if rows.size:
+        hard_z, hard_t = pull_hard_rows(F[rows], y_open.T, coef, intercept, c, tol)
+        z[:, rows], t[:, rows] = hard_z.T, hard_t.T
+    return z.T, t
+
+
+def _jump(
+    F: np.ndarray,
+    y: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    t: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Go where each row's t would end if those at a bound stayed and the others met their margin.
+
+    With v_k = y_k t_k, the free ones solve ``1/2 W_f W_f^T v_f = y_f - b_f - W_f z_rest``. All rows
+    with the same free SVMs share the matrix, so that it is inverted once for all of them. A
+    row that sweeps have brought near its end gets there in one jump.
+    """
+    free = (t > 0.0) & (t < c)
+    pattern = 2.0 ** np.arange(len(t)) @ free
+    order = np.argsort(pattern, kind="stable")
+    begins = np.flatnonzero(np.diff(pattern[order], prepend=-1.0))
+    ends = np.append(begins[1:], len(order))
+    alike = ends - begins >= FEWEST_ALIKE
+    chosen = free[:, order[begins[alike]]].T  # (n_patterns, n_svms)
+    # The matrix of the free SVMs, and the identity for the others, which ask for nothing.
+    matrices = 0.5 * (coef @ coef.T) * (chosen[:, :, None] & chosen[:, None, :])
+    matrices += np.eye(len(t)) * ~chosen[:, None, :]
+    inverses = np.linalg.pinv(matrices, hermitian=True)
+    v = np.where(free, 0.0, t) * y
+    wanted = (y - intercept[:, None] - coef @ (F + 0.5 * (coef.T @ v))) * free
+    for inverse, begin, end in zip(inverses, begins[alike], ends[alike], strict=True):
+        rows = order[begin:end]
+        v[:, rows] += inverse @ wanted[:, rows]
+    t = np.clip(v * y, 0.0, c)
+    return F + 0.5 * (coef.T @ (t * y)), t
+
+
+def _finished(
+    F: np.ndarray,
+    y: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    z: np.ndarray,
+    t: np.ndarray,
+    tol: float,
+) -> np.ndarray:
+    """Tell which rows have a duality gap of at most `tol` times their objective.
+
+    The gap is ``sum_k (c max(0, e_k) - t_k e_k)`` with ``e_k = 1 - y_k (w_k . z + b_k)``.
+    """
+    slack = (1.0 - y * (coef @ z + intercept[:, None])) * (y != 0)
+    loss = c * np.maximum(slack, 0.0).sum(axis=0)
+    gap = loss - (t * slack).sum(axis=0)
+    # An SVM with w = 0 adds the constant c max(0, 1 - y b) that no z can change.
+    flat = np.einsum("kl,kl->k", coef, coef) == 0
+    gap -= c * np.maximum(slack[flat], 0.0).sum(axis=0)
+    objective = np.square(z - F).sum(axis=0) + loss
+    return gap <= tol * objective + NOTHING * c

@@ -1,0 +1,137 @@
+"""The Z step of hard rows: one small interior point problem per row, all rows together.
+
+Coordinate ascent finishes most rows in a few sweeps and creeps on the others. Those are solved
+here by the method of :mod:`supred.numerics.svm_interior_point`, in which the SVMs w_k take the
+place of the rows: with slacks ``e_k = xi_k - r_k`` and ``0 <= t_k <= c``,
+
+    (2 I + sum_k theta_k w_k w_k^T) dz = sum_k (t_k + theta_k q_k) y_k w_k - 2 (z - F),
+    1 / theta_k = xi_k / (c - t_k) + r_k / t_k.
+"""
+
+import numpy as np
+
+from supred.numerics.svm_interior_point import TO_BOUNDARY
+
+MAX_ITER = 40
+# A gap of this many times c is none: the loss of a hinge of 1e-10.
+NOTHING = 1e-10
+
+
+def pull_hard_rows(
+    F: np.ndarray,
+    y: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    tol: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solve the Z step of each row to a relative duality gap of `tol`.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_rows, n_dimensions)
+    y : ndarray of shape (n_rows, n_svms)
+        +1.0, -1.0 or 0.0 (no part of the row's problem).
+    coef : ndarray of shape (n_svms, n_dimensions)
+    intercept : ndarray of shape (n_svms,)
+    c : float
+        2 C / mu.
+    tol : float
+
+    Returns
+    -------
+    z : ndarray of shape (n_rows, n_dimensions)
+    t : ndarray of shape (n_rows, n_svms)
+    """
+    n_rows, n_dimensions = F.shape
+    y = y * (np.einsum("kl,kl->k", coef, coef) > 0)  # a zero w_k pulls nothing
+    part = y != 0
+    limit = 1e12 / max(float(np.einsum("kl,kl->k", coef, coef).max()), 1e-300)
+    outer = np.einsum("ki,kj->kij", coef, coef).reshape(len(coef), -1)  # (K, L * L)
+    t = np.full(y.shape, 0.5 * c)
+    z = F + 0.5 * ((t * y) @ coef)
+    slack = _slack(z, y, coef, intercept)
+    spread = np.abs(slack).mean(axis=1, keepdims=True) + 0.1
+    xi = np.maximum(slack, 0.0) + spread
+    r = xi - slack
+    result_z, result_t = z.copy(), t * part
+    rows = np.arange(n_rows)
+    lower, upper = np.full(n_rows, -np.inf), np.full(n_rows, np.inf)
+
+    def cost_of(point: np.ndarray, slack: np.ndarray) -> np.ndarray:
+        """Return ||z - F||^2 + c sum_k max(0, e_k)."""
+        return np.square(point - F).sum(axis=1) + c * (np.maximum(slack, 0.0) * part).sum(axis=1)
+
+    for _ in range(MAX_ITER):
+        # What rounds to the boundary stays a hair inside it.
+        t = np.clip(t, 1e-15 * c, (1.0 - 1e-15) * c)
+        nu = c - t
+        # Beyond the limit the system would be singular to working precision.
+        theta = part * np.minimum(1.0 / (xi / nu + r / t), limit)
+        system = (theta @ outer).reshape(-1, n_dimensions, n_dimensions)
+        system[:, range(n_dimensions), range(n_dimensions)] += 2.0
+        inverse = np.linalg.inv(system)  # well conditioned from below by the 2 I
+
+        def newton(target_r: np.ndarray | float, target_xi: np.ndarray | float) -> tuple:
+            residual = slack + target_r - target_xi  # noqa: B023
+            right = ((t + theta * residual) * y) @ coef - 2.0 * (z - F)  # noqa: B023
+            step_z = np.einsum("nij,nj->ni", inverse, right)  # noqa: B023
+            step_t = theta * (residual - y * (step_z @ coef.T))  # noqa: B023
+            step_r = target_r - r - (r / t) * step_t  # noqa: B023
+            step_xi = target_xi - xi + (xi / nu) * step_t  # noqa: B023
+            return step_z, step_t, step_r, step_xi
+
+        mu = ((t * r + nu * xi) * part).sum(axis=1)
+        step_z, step_t, step_r, step_xi = newton(0.0, 0.0)
+        primal = _longest((r, step_r), (xi, step_xi), part)
+        dual = _longest((t, step_t), (nu, -step_t), part)
+        after = (t + dual * step_t) * (r + primal * step_r)
+        after += (nu - dual * step_t) * (xi + primal * step_xi)
+        ratio = (after * part).sum(axis=1) / mu
+        center = (mu * ratio**3 / (2 * np.maximum(part.sum(axis=1), 1)))[:, None]
+        step_z, step_t, step_r, step_xi = newton(
+            (center - step_t * step_r) / t, (center + step_t * step_xi) / nu
+        )
+        primal = TO_BOUNDARY * _longest((r, step_r), (xi, step_xi), part)
+        dual = TO_BOUNDARY * _longest((t, step_t), (nu, -step_t), part)
+        z, t = z + primal * step_z, t + dual * step_t * part
+        r = np.where(part, np.maximum(r + primal * step_r, 1e-30), 1.0)
+        xi = np.where(part, np.maximum(xi + primal * step_xi, 1e-30), 1.0)
+        slack = _slack(z, y, coef, intercept)
+
+        # The point that belongs to t gives a lower bound, and is a candidate itself.
+        from_dual = F + 0.5 * ((t * y) @ coef)
+        dual_slack = _slack(from_dual, y, coef, intercept)
+        bound = cost_of(from_dual, dual_slack)
+        bound -= ((c * np.maximum(dual_slack, 0.0) - t * dual_slack) * part).sum(axis=1)
+        lower = np.fmax(lower, bound)
+        for candidate, candidate_slack in ((z, slack), (from_dual, dual_slack)):
+            cost = cost_of(candidate, candidate_slack)
+            better = cost < upper
+            upper[better] = cost[better]
+            result_z[rows[better]] = candidate[better]
+            result_t[rows[better]] = (t * part)[better]
+        unfinished = upper - lower > tol * upper + NOTHING * c
+        if not unfinished.any():
+            break
+        if not unfinished.all():
+            rows = rows[unfinished]
+            F, y, part, z, t, r, xi, slack, lower, upper = (
+                array[unfinished] for array in (F, y, part, z, t, r, xi, slack, lower, upper)
+            )
+    return result_z, result_t
+
+
+def _slack(z: np.ndarray, y: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """Return e_k = 1 - y_k (w_k . z + b_k)."""
+    return 1.0 - y * (z @ coef.T + intercept)
+
+
+def _longest(*pairs_and_part) -> np.ndarray:  # type: ignore[no-untyped-def]
+    """Return per row the longest step in [0, 1] that keeps all values positive."""
+    *pairs, part = pairs_and_part
+    worst = np.full(len(part), -1.0)
+    for values, step in pairs:
+        ratio = np.where(part, step / values, 0.0)
+        np.minimum(worst, ratio.min(axis=1), out=worst)
+    return (-1.0 / worst)[:, None]

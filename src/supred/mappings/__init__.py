@@ -1,1 +1,0 @@
-"""Mappings F from features to latent coordinates, behind one small interface."""

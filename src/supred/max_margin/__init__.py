@@ -1,0 +1,1 @@
+"""Max-margin projection (Chechik 2008)."""

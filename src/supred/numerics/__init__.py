@@ -1,0 +1,1 @@
+"""What several systems compute: Gaussians, linear SVMs, decisions, BLAS and threads."""

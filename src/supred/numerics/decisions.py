@@ -1,0 +1,60 @@
+"""Decisions of several linear SVMs: which rows each one sees, and what they say together."""
+
+from itertools import combinations
+
+import numpy as np
+
+
+def task_signs(codes: np.ndarray, n_classes: int, multi_class: str) -> np.ndarray:
+    """Return the sign of each row in each SVM, shape (n_rows, n_svms), entries -1, 0, +1.
+
+    Two classes make one SVM with class 1 positive. ``"ovr"`` has one SVM per class, against the
+    rest; ``"ovo"`` one per pair of classes, in the order of `itertools.combinations`, the first
+    class positive and rows of other classes left out (0).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.decisions import task_signs
+    >>> task_signs(np.array([0, 1, 2]), 3, "ovo")
+    array([[ 1,  1,  0],
+           [-1,  0,  1],
+           [ 0, -1, -1]], dtype=int8)
+    """
+    if n_classes == 2:
+        return np.where(codes[:, None] == 1, 1, -1).astype(np.int8)
+    if multi_class == "ovr":
+        return np.where(codes[:, None] == np.arange(n_classes), 1, -1).astype(np.int8)
+    pairs = list(combinations(range(n_classes), 2))
+    signs = np.zeros((len(codes), len(pairs)), dtype=np.int8)
+    for column, (first, second) in enumerate(pairs):
+        signs[codes == first, column] = 1
+        signs[codes == second, column] = -1
+    return signs
+
+
+def decision_scores(values: np.ndarray, n_classes: int, multi_class: str) -> np.ndarray:
+    """Turn the values ``w_k . z + b_k`` into one score per class (one in all for two classes).
+
+    With ``"ovo"`` the score is the number of votes plus a term under 1/3 that breaks ties by the
+    summed values, as scikit-learn's SVC has it.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_svms)
+    n_classes : int
+    multi_class : {"ovr", "ovo"}
+    """
+    if n_classes == 2:
+        return values[:, 0]
+    if multi_class == "ovr":
+        return values
+    votes = np.zeros((len(values), n_classes), dtype=values.dtype)
+    summed = np.zeros_like(votes)
+    for column, (first, second) in enumerate(combinations(range(n_classes), 2)):
+        value = values[:, column]
+        votes[:, first] += value > 0
+        votes[:, second] += value <= 0
+        summed[:, first] += value
+        summed[:, second] -= value
+    return votes + summed / (3 * (np.abs(summed) + 1))

@@ -1,0 +1,269 @@
+"""Kernels as ordinary features: an orthonormal basis of the span of some landmark rows.
+
+With G = V diag(s) V^T the kernel matrix of the landmarks, the row x has the features
+phi(x) = k(x, landmarks) V / sqrt(s). Inner products of features of landmarks are the kernel's,
+exactly; with all rows as landmarks nothing is lost, with fewer this is the Nystroem method.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+
+from supred.common.arguments import check_choice, check_integer, check_real
+from supred.numerics.kernels import GaussianCenters, scale_gamma
+
+KERNELS = ("linear", "rbf", "poly", "precomputed")
+# With n_landmarks="auto": all rows up to the first number, else the second number of them.
+AUTO_ALL, AUTO_LANDMARKS = 2000, 1000
+# Directions with an eigenvalue below this fraction of the largest are rounding.
+RANK_TOL = 1e-10
+
+KernelName = str | Callable[[Any, Any], np.ndarray]
+
+
+@dataclass(frozen=True)
+class LandmarkKernel:
+    """The kernel between any rows and fixed landmarks.
+
+    Attributes
+    ----------
+    name : str or callable
+        "linear", "rbf", "poly", "precomputed" or a function of two sets of rows that returns
+        the matrix of their kernel.
+    landmarks : ndarray, sparse matrix, GaussianCenters or ndarray of int
+        The rows, the prepared centres ("rbf", dense) or the columns of the given kernel
+        matrix ("precomputed").
+    gamma, degree, coef0 : float
+        As in scikit-learn: exp(-gamma ||x - l||^2) and (gamma x.l + coef0)^degree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.kernel_basis import LandmarkKernel
+    >>> kernel = LandmarkKernel.at(np.array([[0.0], [1.0]]), "rbf", gamma=1.0)
+    >>> kernel(np.array([[1.0]])).round(4)
+    array([[0.3679, 1.    ]])
+    """
+
+    name: KernelName
+    landmarks: Any
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 1.0
+
+    @classmethod
+    def at(cls, landmarks: Any, name: KernelName, **parameters: Any) -> "LandmarkKernel":
+        """Prepare the landmarks for the kernel called `name`."""
+        if name == "rbf" and not sparse.issparse(landmarks):
+            landmarks = GaussianCenters.of(np.asarray(landmarks, dtype=np.float64))
+        return cls(name, landmarks, **parameters)
+
+    @property
+    def n_landmarks(self) -> int:
+        """Number of landmarks."""
+        if isinstance(self.landmarks, GaussianCenters):
+            return len(self.landmarks.centers)
+        return int(self.landmarks.shape[0])
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Return the kernel in double precision, shape (n_rows, n_landmarks)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = self._values(X)
+        if not np.isfinite(result).all():
+            raise ValueError(
+                "kernel: the kernel matrix holds infinite values or NaN; bring the features to a "
+                "common scale, and with kernel='poly' use a whole number as degree (a power of a "
+                "negative number) and a smaller degree or gamma (overflow)."
+            )
+        return result
+
+    def _values(self, X: Any) -> np.ndarray:
+        if self.name == "precomputed":
+            columns = X[:, self.landmarks]
+            columns = columns.toarray() if sparse.issparse(columns) else columns
+            return np.asarray(columns, dtype=np.float64)
+        X = X.astype(np.float64, copy=False)
+        if isinstance(self.landmarks, GaussianCenters):
+            return self.landmarks.kernel(X, self.gamma)
+        if callable(self.name):
+            result = np.asarray(self.name(X, self.landmarks), dtype=np.float64)
+            wanted = (X.shape[0], self.n_landmarks)
+            if result.shape != wanted:
+                raise ValueError(
+                    f"kernel: the callable returned shape {result.shape} for {wanted[0]} and "
+                    f"{wanted[1]} rows; it must return the matrix of shape {wanted}."
+                )
+            return result
+        if self.name == "rbf":
+            result = rbf_kernel(X, self.landmarks, gamma=self.gamma)
+        elif self.name == "poly":
+            result = polynomial_kernel(X, self.landmarks, self.degree, self.gamma, self.coef0)
+        else:
+            result = linear_kernel(X, self.landmarks)
+        return result.toarray() if sparse.issparse(result) else np.asarray(result)
+
+    def gram(self, X: Any) -> np.ndarray:
+        """Return the kernel of the landmarks with each other.
+
+        `X`, the training rows, is only looked at with "precomputed".
+        """
+        if self.name == "precomputed":
+            return self(X[self.landmarks])
+        if isinstance(self.landmarks, GaussianCenters):
+            return self(self.landmarks.original)
+        return self(self.landmarks)
+
+    def rounding(self, X: Any) -> float:
+        """Return how far below zero, relatively, rounding may take an eigenvalue of the kernel.
+
+        A kernel matrix in single precision has fewer digits; all others are made in double.
+        """
+        single = self.name == "precomputed" and X.dtype == np.float32
+        return 1e-5 if single else 1e-8
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return the arrays that the kernel keeps."""
+        if isinstance(self.landmarks, GaussianCenters):
+            return [self.landmarks.centers, self.landmarks.shift, self.landmarks.squared_norms]
+        if sparse.issparse(self.landmarks):
+            return [self.landmarks.data, self.landmarks.indices, self.landmarks.indptr]
+        return [self.landmarks]
+
+
+def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
+    """Raise a ValueError that names the argument if the kernel's arguments are not usable."""
+    if not callable(kernel):
+        check_choice("kernel", kernel, KERNELS)
+    if not (isinstance(gamma, str) and gamma == "scale"):
+        if isinstance(gamma, str):
+            raise ValueError(f"gamma={gamma!r} is not known; use 'scale' or a number.")
+        check_real("gamma", gamma, low=0, low_inclusive=False, high_inclusive=False)
+    check_real("degree", degree, low=1, high_inclusive=False)
+    check_real("coef0", coef0, low=0, high_inclusive=False)
+
+
+def check_square(X: Any) -> None:
+    """Raise a ValueError if a kernel matrix given for training is not square and symmetric."""
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs the square matrix of the kernel between all training "
+            f"rows as X, got shape {X.shape}; pass kernel(X, X) to fit and kernel(X_new, X) later."
+        )
+    difference = abs(X - X.T).max()
+    if difference > 1e-5 * max(abs(X).max(), 1e-300):
+        raise ValueError(
+            f"kernel='precomputed' needs a symmetric matrix as X, but X and its transpose "
+            f"differ by up to {difference:.3g}; check how it was computed."
+        )
+
+
+def kernel_at_landmarks(
+    X: Any,
+    weights: np.ndarray,
+    kernel: KernelName,
+    *,
+    gamma: float | str = "scale",
+    degree: float = 3,
+    coef0: float = 1.0,
+    n_landmarks: int | str | None = "auto",
+    seed: int = 0,
+) -> LandmarkKernel:
+    """Choose landmarks among the rows of `X` and return the kernel to them.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        Training rows, or their kernel matrix.
+    weights : ndarray of shape (n_rows,)
+        Rows of weight zero are never landmarks.
+    kernel, gamma, degree, coef0
+        As in :class:`LandmarkKernel`.
+    n_landmarks : int, "auto" or None
+        How many distinct rows to draw; None means all.
+    seed : int
+    """
+    if n_landmarks is not None and n_landmarks != "auto":
+        check_integer("n_landmarks", n_landmarks, low=1)
+    if kernel == "precomputed":
+        check_square(X)
+    rows = np.flatnonzero(weights > 0)
+    if kernel != "precomputed":
+        rows = rows[distinct_rows(X[rows])]
+    count = len(rows)
+    if n_landmarks == "auto":
+        count = len(rows) if len(rows) <= AUTO_ALL else AUTO_LANDMARKS
+    elif n_landmarks is not None:
+        count = min(int(n_landmarks), len(rows))
+    if count < len(rows):
+        rng = np.random.default_rng(seed)
+        rows = np.sort(rng.choice(rows, size=count, replace=False))
+    width = 1.0
+    if kernel in ("rbf", "poly"):
+        width = scale_gamma(X, weights) if gamma == "scale" else float(gamma)
+    landmarks = rows if kernel == "precomputed" else X[rows].astype(np.float64)
+    return LandmarkKernel.at(landmarks, kernel, gamma=width, degree=degree, coef0=coef0)
+
+
+def distinct_rows(X: Any) -> np.ndarray:
+    """Return the index of the first of each set of equal rows, in order.
+
+    A row that is there twice adds nothing to the span, so that weights equal copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.kernel_basis import distinct_rows
+    >>> distinct_rows(np.array([[2.0], [1.0], [2.0]]))
+    array([0, 1])
+    """
+    # Digests of the rows take a small fraction of the rows' memory, and of the time of sorting.
+    first: dict[bytes, int] = {}
+    if not sparse.issparse(X):
+        for i, row in enumerate(X):
+            # adding zero makes -0 and 0 the same bytes
+            first.setdefault(blake2b((row + 0.0).tobytes(), digest_size=16).digest(), i)
+        return np.array(list(first.values()))
+    X = X.tocsr(copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    for i, (low, high) in enumerate(zip(X.indptr[:-1], X.indptr[1:], strict=True)):
+        row = X.indices[low:high].tobytes() + X.data[low:high].tobytes()
+        first.setdefault(blake2b(row, digest_size=16).digest(), i)
+    return np.array(list(first.values()))
+
+
+def eigenbasis(G: np.ndarray, *, rounding: float = 1e-8) -> np.ndarray:
+    """Return V / sqrt(s) for the eigenvectors of G with s > 1e-10 s_max.
+
+    Parameters
+    ----------
+    G : ndarray of shape (n_landmarks, n_landmarks)
+        Symmetric kernel matrix.
+    rounding : float
+        Fraction of the largest eigenvalue by which an eigenvalue may be negative.
+
+    Returns
+    -------
+    basis : ndarray of shape (n_landmarks, rank)
+        ``basis.T @ G @ basis`` is the identity.
+
+    Raises
+    ------
+    ValueError
+        If the kernel matrix has negative eigenvalues.
+    """
+    s, V = eigh(0.5 * (G + G.T))
+    if s[0] < -rounding * max(s[-1], 0.0) or s[-1] <= 0:
+        raise ValueError(
+            f"kernel: the kernel matrix has negative eigenvalues (from {s[0]:.3g} to {s[-1]:.3g}), "
+            "so it is not a kernel; use one that is positive semidefinite, such as 'rbf', or add "
+            f"{-s[0]:.3g} to the diagonal of the matrix."
+        )
+    kept = s > RANK_TOL * s[-1]
+    return V[:, kept] / np.sqrt(s[kept])

@@ -1,0 +1,153 @@
+"""Gaussian kernels in single or double precision, done right.
+
+The expansion ``||x||^2 - 2 x.c + ||c||^2`` loses all digits when the features sit far from
+zero. Both sides are therefore shifted by the mean of the centres first, which changes no
+distance.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from supred.numerics.products import product
+from supred.rows.blocks import rows_of
+
+# A tile of this many numbers (1 MB in single precision) stays in the cache of a core.
+TILE_NUMBERS = 250_000
+
+
+@dataclass(frozen=True)
+class GaussianCenters:
+    """Centres of Gaussians, ready to be compared with many rows.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_centers, n_features)
+        The centres minus `shift`.
+    shift : ndarray of shape (n_features,)
+        Mean of the centres.
+    squared_norms : ndarray of shape (n_centers,)
+        Squared norms of the shifted centres.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.kernels import GaussianCenters
+    >>> GaussianCenters.of(np.array([[0.0], [1.0]])).kernel(np.array([[1.0]]), gamma=1.0)
+    array([[0.36787944, 1.        ]])
+    """
+
+    centers: np.ndarray
+    shift: np.ndarray
+    squared_norms: np.ndarray
+
+    @classmethod
+    def of(cls, centers: np.ndarray) -> "GaussianCenters":
+        """Prepare `centers` of shape (n_centers, n_features)."""
+        shift = centers.mean(axis=0, dtype=np.float64)
+        shifted = (centers - shift).astype(centers.dtype)
+        return cls(shifted, shift.astype(centers.dtype), np.einsum("ij,ij->i", shifted, shifted))
+
+    @property
+    def original(self) -> np.ndarray:
+        """The centres where the user's features are."""
+        return self.centers + self.shift
+
+    def squared_distances(self, X: Any) -> np.ndarray:
+        """Return ``||x_n - c_m||^2``, shape (n_rows, n_centers), never below zero."""
+        if sparse.issparse(X):
+            # x - shift would be dense: expand (x - shift).c instead.
+            row_norms = _squared_norms(X, self.shift)[:, None].astype(self.centers.dtype)
+            result = np.asarray(X @ self.centers.T, dtype=self.centers.dtype)
+            result -= self.centers @ self.shift
+        elif len(X) == 1:
+            # A single row: vectors take half as long, einsum as long as all the rest.
+            shifted = X[0] - self.shift
+            row_norms, result = shifted @ shifted, self.centers @ shifted
+        else:
+            # Rows that lie one after another, whatever the order of X.
+            shifted = np.subtract(X, self.shift, order="C")
+            row_norms = np.einsum("ij,ij->i", shifted, shifted)[:, None]
+            result = product(shifted, self.centers.T)
+        if result.ndim == 1:
+            _complete(result, self.squared_norms, row_norms)
+            return result[None]
+        for tile in tiles(result):
+            _complete(result[tile], self.squared_norms, row_norms[tile])
+        return result
+
+    def kernel(self, X: Any, gamma: float) -> np.ndarray:
+        """Return ``exp(-gamma ||x_n - c_m||^2)``, shape (n_rows, n_centers)."""
+        return gaussians_of(self.squared_distances(X), gamma)
+
+
+def _complete(products: np.ndarray, center_norms: np.ndarray, row_norms: Any) -> None:
+    """Make squared distances of products x . c, in place."""
+    products *= -2
+    products += center_norms
+    products += row_norms
+    np.maximum(products, 0, out=products)
+
+
+def gaussians_of(distances: np.ndarray, gamma: Any) -> np.ndarray:
+    """Return ``exp(-gamma d)`` of squared distances, in their place.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_rows, n_centers)
+    gamma : float or ndarray of shape (n_centers,)
+    """
+    factor = -np.asarray(gamma, dtype=distances.dtype)
+    for tile in tiles(distances):
+        part = distances[tile]
+        part *= factor
+        np.exp(part, out=part)
+    return distances
+
+
+def tiles(matrix: np.ndarray) -> Iterator[slice]:
+    """Yield slices of rows that stay in the cache while several things are done to them."""
+    size = max(1, TILE_NUMBERS // max(matrix.shape[1], 1))
+    for start in range(0, len(matrix), size):
+        yield slice(start, start + size)
+
+
+def scale_gamma(X: Any, weights: np.ndarray) -> float:
+    """Return the width rule ``gamma="scale"``: one over twice the features' total variance.
+
+    In other words, sigma is the root mean square distance of the rows to their mean. The rule
+    does not change when features are shifted. On ten data sets it was ahead of the rule of
+    scikit-learn's SVC, which has no factor two: few centres want wide Gaussians.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or RowSource of shape (n_rows, n_features)
+    weights : ndarray of shape (n_rows,)
+        How often each row counts.
+    """
+    rows = rows_of(X)
+    mean = rows.sum(_weighted_sum, weights) / weights.sum()
+    # The variance about a mean that is off by rounding is too large by the square of the error.
+    total = rows.sum(partial(_weighted_spread, origin=mean), weights) / weights.sum()
+    return 0.5 / total if total > 0 else 1.0
+
+
+def _weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:
+    return np.asarray(weights @ block)
+
+
+def _weighted_spread(block: Any, weights: np.ndarray, origin: np.ndarray) -> float:
+    return float(weights @ _squared_norms(block, origin))
+
+
+def _squared_norms(block: Any, origin: np.ndarray) -> np.ndarray:
+    """Return the squared distance of each row to `origin`."""
+    if sparse.issparse(block):
+        squares = np.asarray(block.multiply(block).sum(axis=1)).ravel()
+        return np.maximum(squares - 2 * (block @ origin) + origin @ origin, 0)
+    shifted = block - origin
+    return np.einsum("ij,ij->i", shifted, shifted)

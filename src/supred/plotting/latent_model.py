@@ -1,0 +1,89 @@
+"""What a fitted estimator says about its latent space."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from supred.base.latent_classifier import LatentClassifier, winners
+
+
+class LatentParts(NamedTuple):
+    """A classifier taken apart at its latent space."""
+
+    project: Callable[[Any], np.ndarray]
+    classify: Callable[[np.ndarray], np.ndarray] | None  # latent coordinates to labels
+
+
+class Regions(NamedTuple):
+    """Predicted class over a grid of two latent dimensions."""
+
+    x: np.ndarray  # (nx,)
+    y: np.ndarray  # (ny,)
+    codes: np.ndarray  # (ny, nx), indices of classes
+
+
+def take_apart(estimator: Any) -> LatentParts:
+    """Return how a fitted estimator projects rows, and how it classifies what it projected.
+
+    Parameters
+    ----------
+    estimator : fitted estimator or Pipeline
+        The latent space of a pipeline is that of its last step; if that is a plain classifier,
+        the space it works in.
+    """
+    if isinstance(estimator, Pipeline):
+        last = estimator[-1]
+        if hasattr(last, "transform"):
+            return LatentParts(estimator.transform, take_apart(last).classify)
+        if len(estimator.steps) > 1:
+            return LatentParts(estimator[:-1].transform, last.predict)
+    if not hasattr(estimator, "transform"):
+        raise ValueError(
+            f"estimator={type(estimator).__name__} has no transform, so no latent space; give a "
+            "supred estimator or a pipeline of a transformer and a classifier."
+        )
+    if not isinstance(estimator, LatentClassifier):
+        return LatentParts(estimator.transform, None)
+    if hasattr(estimator, "classifier_"):
+        return LatentParts(estimator.transform, estimator.classifier_.predict)
+    return LatentParts(
+        estimator.transform, lambda Z: estimator.classes_[winners(estimator._decide(Z))]
+    )
+
+
+def decision_regions(
+    classify: Callable[[np.ndarray], np.ndarray],
+    Z: np.ndarray,
+    classes: np.ndarray,
+    *,
+    resolution: int = 200,
+) -> Regions:
+    """Return the class predicted at each point of a grid around the rows.
+
+    Parameters
+    ----------
+    classify : callable
+        Latent coordinates to labels.
+    Z : ndarray of shape (n_rows, 2)
+    classes : ndarray of shape (n_classes,)
+        Sorted labels; the result holds indices into it.
+    resolution : int, default=200
+        Points along each side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.plotting import decision_regions
+    >>> Z = np.array([[-1.0, 0.0], [1.0, 2.0]])
+    >>> regions = decision_regions(lambda Z: (Z[:, 0] > 0).astype(int), Z, np.array([0, 1]))
+    >>> regions.codes.shape, int(regions.codes[0, 0]), int(regions.codes[0, -1])
+    ((200, 200), 0, 1)
+    """
+    low, high = Z.min(axis=0), Z.max(axis=0)
+    margin = 0.05 * np.where(high > low, high - low, 1.0)
+    x, y = (np.linspace(low[d] - margin[d], high[d] + margin[d], resolution) for d in (0, 1))
+    grid = np.column_stack([a.ravel() for a in np.meshgrid(x, y)]).astype(Z.dtype)
+    labels = np.asarray(classify(grid))
+    return Regions(x, y, np.searchsorted(classes, labels).reshape(len(y), len(x)))

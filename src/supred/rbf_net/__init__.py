@@ -1,0 +1,1 @@
+"""A network of few Gaussians in a learned metric."""

@@ -1,5 +1,0 @@
-"""The report: one HTML file that shows a comparison, without a network."""
-
-from supred.report.page import write_report
-
-__all__ = ["write_report"]

@@ -1,0 +1,1 @@
+"""Where rows live: arrays, files larger than memory, clusters."""

@@ -1,0 +1,120 @@
+"""Dask collections as the library wants them: a matrix in blocks of rows, labels, weights."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+HOW_TO_CONNECT = "from dask.distributed import Client; client = Client(ADDRESS)"
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether `X` is a Dask array, dataframe or series, without importing Dask.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.rows.cluster.collections import is_dask
+    >>> is_dask(np.zeros((2, 2)))
+    False
+    """
+    # Asked of the class: a Delayed object says yes to every attribute.
+    kind = type(X)
+    return "dask" in sys.modules and hasattr(kind, "__dask_graph__") and hasattr(kind, "ndim")
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether a collection has named columns or a name: a dataframe or a series."""
+    return hasattr(X, "npartitions") and hasattr(X, "map_partitions")
+
+
+def connected_client() -> Any:
+    """Return the Client that the user is connected with, or raise an error that says how."""
+    from distributed import default_client
+
+    try:
+        client = default_client()
+    except ValueError:
+        client = None
+    if client is None or client.status != "running":
+        found = "no Client" if client is None else f"a Client that is {client.status}"
+        raise ValueError(
+            f"X is a Dask collection, but there is {found}: connect one before fit "
+            f"({HOW_TO_CONNECT}; without an address it starts workers on this machine), or call "
+            "X.compute() if the rows fit into memory."
+        )
+    return client
+
+
+def feature_names(X: Any) -> np.ndarray | None:
+    """Return the names of the columns of a dataframe; None for an array."""
+    return np.asarray(X.columns, dtype=object) if is_frame(X) else None
+
+
+def example_rows(X: Any) -> Any:
+    """Return a few rows with the columns and types of the collection, without computing it."""
+    check_matrix(X)
+    if is_frame(X):
+        return X._meta_nonempty
+    return np.zeros((2, X.shape[1]), dtype=float_type(X.dtype))
+
+
+def float_type(dtype: Any) -> np.dtype:
+    """Return the type that numbers are treated in: float32 stays, all else is float64."""
+    return np.dtype(np.float32 if dtype == np.float32 else np.float64)
+
+
+def check_matrix(X: Any, name: str = "X") -> None:
+    """Raise a ValueError if a collection is not a matrix of numbers in two dimensions."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"{name} is a Dask collection of {X.ndim} dimension(s); give a matrix with one row "
+            "per sample (X.reshape(-1, 1) for a single feature)."
+        )
+    if is_frame(X):
+        wrong = [str(name) for name, kind in X.dtypes.items() if not _is_number(kind)]
+        if wrong:
+            raise ValueError(
+                f"{name} has column(s) {wrong[:5]} that do not hold numbers; encode or drop them."
+            )
+    elif not _is_number(X.dtype):
+        raise ValueError(f"{name} holds {X.dtype}, not numbers; convert it with {name}.astype.")
+
+
+def _is_number(dtype: Any) -> bool:
+    kind = getattr(dtype, "kind", "O")
+    return kind in "fiub"
+
+
+def as_row_chunks(X: Any, name: str = "X", *, known: bool = True) -> Any:
+    """Return the collection as a Dask array whose chunks hold whole rows.
+
+    A dataframe's partitions become chunks of unknown length; those of an array must be known,
+    unless `known` is False.
+
+    Raises
+    ------
+    ValueError
+        If it is no matrix of numbers, or a chunk's size is not known.
+    """
+    check_matrix(X, name)
+    if is_frame(X):
+        return X.to_dask_array()
+    sizes = X.chunks[1] if not known else (*X.chunks[0], *X.chunks[1])
+    if any(np.isnan(size) for size in sizes):
+        raise ValueError(
+            f"{name} has chunks of unknown size (shape {X.shape}); call "
+            f"{name}.compute_chunk_sizes() first."
+        )
+    return X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+
+
+def gathered(values: Any, name: str) -> Any:
+    """Return labels or weights on the client: an array of what a collection holds."""
+    if not is_dask(values):
+        return values
+    if values.ndim == 2 and values.shape[1] != 1:
+        raise ValueError(
+            f"{name} is a Dask collection with {values.shape[1]} columns; give one value a row."
+        )
+    return np.asarray(values.compute()).reshape(-1)

@@ -1,0 +1,175 @@
+"""Sources whose rows are read piece by piece, and checked as they are read."""
+
+import mmap
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from supred.rows.blocks import LocalRows, Rows, RowSource, rows_per_block
+
+
+class ReadSource(RowSource):
+    """A source that can read any stretch of its rows."""
+
+    is_sparse = False
+    block_rows: int | None = None  # most rows of a block, if the user says so
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> Any:
+        """Return rows as an array or CSR matrix of type `dtype`."""
+
+    @abstractmethod
+    def where(self, row: int) -> str:
+        """Say where a row is, for an error."""
+
+    def rows(self, width: int = 1) -> Rows:
+        """Return the rows, in blocks for `width` numbers made of each."""
+        return ReadRows(self, width)
+
+
+class ReadRows(LocalRows):
+    """Rows that are read when their block is visited; no block is kept.
+
+    The blocks are those of an array of the same shape, so that sums come out the same.
+    """
+
+    def __init__(self, source: ReadSource, width: int = 1) -> None:
+        self.source = source
+        self.n_rows, self.n_features = source.shape
+        self.dtype, self.is_sparse = source.dtype, source.is_sparse
+        size = rows_per_block(self.n_features, width)
+        self.block_rows = size if source.block_rows is None else min(size, source.block_rows)
+
+    def parts(self) -> Iterator[slice]:
+        """Yield the slice of rows of each block, in order."""
+        for start in range(0, self.n_rows, self.block_rows):
+            yield slice(start, min(start + self.block_rows, self.n_rows))
+
+    def block(self, part: slice) -> Any:
+        """Read a block and check that its numbers are finite."""
+        block = self.source.read(part.start, part.stop)
+        values = block.data if self.is_sparse else block
+        # A sum is quick and takes no memory; it tells nearly always.
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspicious = not np.isfinite(values.sum(dtype=np.float64))
+        if suspicious and not np.isfinite(values).all():
+            self._refuse(block, part.start)
+        return block
+
+    def _refuse(self, block: Any, start: int) -> None:
+        """Name the first number that is not finite."""
+        found = block.tocoo() if self.is_sparse else block
+        if sparse.issparse(found):
+            first = np.flatnonzero(~np.isfinite(found.data))[0]
+            row, column, value = found.row[first], found.col[first], found.data[first]
+        else:
+            row, column = np.argwhere(~np.isfinite(found))[0]
+            value = found[row, column]
+        names = self.source.feature_names
+        name = f"{column}" if names is None else f"{names[column]!r}"
+        kind = "NaN" if np.isnan(value) else "infinity"
+        raise ValueError(
+            f"Input X contains {kind}: column {name} of {self.source.where(start + int(row))}; "
+            "drop such rows or fill in the values."
+        )
+
+    def resized(self, width: int) -> "ReadRows":
+        """Return the same rows in blocks for `width` numbers made of each."""
+        return ReadRows(self.source, width)
+
+    def whole(self) -> Any:
+        """Return all rows as one array or sparse matrix."""
+        if self.is_sparse:
+            return join([self.block(part) for part in self.parts()])
+        return self.map(np.asarray)
+
+    def take(self, indices: np.ndarray) -> Any:
+        """Return a few rows; the blocks that hold any of them are read once each."""
+        order = np.argsort(indices, kind="stable")
+        ordered = np.asarray(indices)[order]
+        found = []
+        for part in self.parts():
+            first, last = np.searchsorted(ordered, [part.start, part.stop])
+            if first < last:
+                found.append(self.block(part)[ordered[first:last] - part.start])
+        joined = join(found)
+        return joined if (ordered == indices).all() else joined[np.argsort(order, kind="stable")]
+
+
+def join(pieces: list[Any]) -> Any:
+    """Return arrays or CSR matrices one under the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if sparse.issparse(pieces[0]):
+        return sparse.vstack(pieces, format="csr")
+    return np.concatenate(pieces)
+
+
+class MemoryMap(ReadSource):
+    """The rows of a memory-mapped array, converted and checked block by block.
+
+    Parameters
+    ----------
+    X : memmap of shape (n_rows, n_features)
+        Numbers of any type; what is not in single precision is treated in double precision.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile
+    >>> from supred.rows.files.reading import MemoryMap
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "X.npy")
+    ...     np.save(path, np.arange(6, dtype=np.uint8).reshape(3, 2))
+    ...     MemoryMap(np.load(path, mmap_mode="r")).rows().sum(lambda block: block.sum(axis=0))
+    array([6., 9.])
+    """
+
+    def __init__(self, X: np.memmap) -> None:
+        self.X = X
+        self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        self._pages = _shared_pages(X)
+
+    @staticmethod
+    def takes(X: Any) -> bool:
+        """Tell whether `X` is a memory map that can be used as rows of numbers."""
+        return (
+            isinstance(X, np.memmap) and X.ndim == 2 and min(X.shape) > 0 and X.dtype.kind in "fiub"
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of features."""
+        return self.X.shape[0], self.X.shape[1]
+
+    @property
+    def array(self) -> np.memmap:
+        """The memory map."""
+        return self.X
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Return rows in single or double precision."""
+        rows = np.array(self.X[start:stop], dtype=self.dtype)
+        if self._pages is not None:
+            # What was read is in the system's cache; it need not count as this program's memory.
+            self._pages.madvise(mmap.MADV_DONTNEED)
+        return rows
+
+    def where(self, row: int) -> str:
+        """Say where a row is."""
+        return f"row {row}"
+
+
+def _shared_pages(X: np.memmap) -> mmap.mmap | None:
+    """Return the map behind an array if its pages may be dropped and read again.
+
+    Pages of a private map (mode "c") hold what was written to it, and must stay.
+    """
+    if X.mode not in ("r", "r+", "w+") or not hasattr(mmap, "MADV_DONTNEED"):
+        return None
+    base: Any = X
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None

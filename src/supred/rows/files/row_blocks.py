@@ -1,0 +1,341 @@
+"""A matrix in files, read block by block."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from supred.common.arguments import check_choice, check_integer
+from supred.common.files import atomic_write
+from supred.common.labels import is_missing
+from supred.rows.blocks import LocalRows, Rows, rows_of
+from supred.rows.files.locating import (
+    READERS,
+    SUFFIXES,
+    Column,
+    PathLike,
+    files_of,
+    index,
+    same_column,
+    shortened,
+)
+from supred.rows.files.reading import ReadSource, join
+from supred.rows.files.text_readers import SvmlightReader
+
+
+class RowBlocks(ReadSource):
+    """Rows in one or several files, which are read block by block and never held as a whole.
+
+    `LowDimSVC` takes it in the place of `X`, in `fit`, `transform`, `predict`,
+    `decision_function` and `score`. Binary files (NPY, Parquet) are read quickly; text (CSV,
+    svmlight) is parsed again in each pass over the rows, of which a fit makes about two an
+    iteration: turn large text into NPY first, or set `cache`.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        A file, a folder with files of one format (in the order of their names), a pattern such
+        as ``"part-*.npy"``, or a list of files.
+    target : str or int, optional
+        Column that holds the labels; `fit` and `score` then need no `y`. Rows of svmlight files
+        always come with a label.
+    sample_weight : str or int, optional
+        Column that holds the weights of the rows for `fit` and `score`.
+    columns : list of str or int, optional
+        Columns that hold the features; by default all others.
+    format : {"npy", "parquet", "csv", "svmlight"}, optional
+        By default told by the files' names.
+    transform : callable, optional
+        What to make of each block of features, such as ``scaler.transform`` of a fitted
+        `StandardScaler`. It may fill in missing values and change the number of features.
+    block_rows : int, optional
+        Most rows to read at a time. By default the blocks are those of an array of the same
+        shape, and a fit comes out the same to the last digit.
+    dtype : {float32, float64}, optional
+        Precision to work in. By default files in single precision stay so, and the rest is
+        double.
+    n_features : int, optional
+        Number of features of svmlight files, which do not tell; by default the last that occurs.
+    cache : bool, default=False
+        Keep the rows in memory once they are read, and let an estimator keep what it makes of
+        them as it does for an array (see `cache_size` of `LowDimSVC`). Without it nothing of
+        the size of the rows is kept.
+
+    Attributes
+    ----------
+    shape : tuple (n_rows, n_features)
+    feature_names : ndarray of str, or None
+        Names of the columns that hold the features, where the files have them.
+    files : list of Path
+
+    Notes
+    -----
+    Files must have the same columns. In a CSV file, a first line that is not all numbers names
+    the columns. Numbers that are not finite and labels that are missing are found as the rows
+    are read; the error names the file and the row.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile
+    >>> from supred import LowDimSVC, RowBlocks
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 500)
+    >>> X = rng.normal(size=(500, 4)) + 3 * y[:, None]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(pathlib.Path(folder, "rows.npy"), np.column_stack([X, y]))
+    ...     rows = RowBlocks(pathlib.Path(folder, "rows.npy"), target=-1)
+    ...     model = LowDimSVC(n_centers=20, random_state=0).fit(rows)
+    ...     rows.shape, model.predict(rows).shape, bool(model.score(rows) > 0.95)
+    ((500, 4), (500,), True)
+    """
+
+    def __init__(
+        self,
+        path: PathLike | Sequence[PathLike],
+        *,
+        target: Column | None = None,
+        sample_weight: Column | None = None,
+        columns: Sequence[Column] | None = None,
+        format: str | None = None,
+        transform: Callable[[Any], Any] | None = None,
+        block_rows: int | None = None,
+        dtype: Any = None,
+        n_features: int | None = None,
+        cache: bool = False,
+    ) -> None:
+        if format is not None:
+            check_choice("format", format, tuple(READERS))
+        if block_rows is not None:
+            self.block_rows = check_integer("block_rows", block_rows, low=1)
+        self.files = files_of(path, format)
+        kinds = {format or SUFFIXES[file.suffix.lower()] for file in self.files}
+        if len(kinds) > 1:
+            raise ValueError(f"path holds files of several formats ({sorted(kinds)}); use one.")
+        self.format = kinds.pop()
+        self.target, self.sample_weight = target, sample_weight
+        self.transform = transform
+        self.cache = bool(cache)
+        self.keeps_blocks = self.cache
+        self._kept: Any = None
+        self._transformed = False
+        self._readers = [READERS[self.format](file) for file in self.files]
+        self.is_sparse = self._readers[0].is_sparse
+        self._starts: np.ndarray | None = None
+        if self.is_sparse:
+            self._settle_sparse(columns, n_features)
+        else:
+            if n_features is not None:
+                raise ValueError("n_features is for svmlight files; other files tell it.")
+            self._settle_columns(columns)
+        self.dtype = np.result_type(*(reader.dtype for reader in self._readers))
+        if dtype is not None:
+            self.dtype = np.dtype(dtype)
+            if self.dtype not in (np.float32, np.float64):
+                raise ValueError(f"dtype={dtype!r} is not known; use float32 or float64.")
+
+    @staticmethod
+    def format_of(path: PathLike | Sequence[PathLike]) -> str:
+        """Return the format that the name of the first file tells."""
+        return SUFFIXES[files_of(path, None)[0].suffix.lower()]
+
+    def __repr__(self) -> str:
+        first = repr(str(self.files[0]))
+        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return f"RowBlocks({first}{more})"
+
+    def _settle_columns(self, columns: Sequence[Column] | None) -> None:
+        """Find the columns in each file."""
+        first = self._readers[0]
+        for reader in self._readers[1:]:
+            if reader.n_columns != first.n_columns:
+                raise ValueError(
+                    f"{reader.path} has {reader.n_columns} columns, but {first.path} has "
+                    f"{first.n_columns}; files of one RowBlocks must have the same columns."
+                )
+            if (reader.names is None) != (first.names is None) or (
+                reader.names and sorted(reader.names) != sorted(first.names or [])
+            ):
+                raise ValueError(
+                    f"{reader.path} has columns {shortened(reader.names)}, but {first.path} has "
+                    f"{shortened(first.names)}; files of one RowBlocks must have the same columns."
+                )
+        apart = [
+            index(first, column, name)
+            for column, name in ((self.target, "target"), (self.sample_weight, "sample_weight"))
+            if column is not None
+        ]
+        if columns is None:
+            wanted = [column for column in range(first.n_columns) if column not in apart]
+        elif isinstance(columns, str):
+            raise ValueError(f"columns={columns!r}: give a list of columns.")
+        else:
+            wanted = [index(first, column, "columns") for column in columns]
+            if len(set(wanted)) < len(wanted) or set(wanted) & set(apart):
+                raise ValueError(
+                    f"columns={list(columns)!r} names a column twice, or the target or weight."
+                )
+        if not wanted:
+            raise ValueError(f"{first.path} has no column left for the features.")
+        self.n_features = len(wanted)
+        if first.names:
+            self.feature_names = np.array([first.names[column] for column in wanted], dtype=object)
+        for reader in self._readers:
+            reader.use([same_column(first, reader, column) for column in wanted])
+
+    def _settle_sparse(self, columns: Any, n_features: int | None) -> None:
+        given = {
+            "target": self.target, "sample_weight": self.sample_weight, "columns": columns
+        }  # fmt: skip
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(
+                    f"{name}={value!r} does not go with svmlight files, whose rows begin with "
+                    "their label."
+                )
+        if n_features is not None:
+            check_integer("n_features", n_features, low=1)
+        self._given_features = n_features
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of features; text files are read once to tell."""
+        n_rows = int(self._row_starts()[-1])
+        if self.transform is not None and not self._transformed:
+            self._transformed = True
+            first = self.transform(self._read(0, 1))
+            if self.feature_names is not None and first.shape[1] != self.n_features:
+                self.feature_names = None
+            self.n_features = first.shape[1]
+            self.is_sparse = sparse.issparse(first)
+        return n_rows, self.n_features
+
+    def blocks(self) -> Iterator[Any]:
+        """Yield the rows block by block, for instance for a scaler's `partial_fit`."""
+        rows = self.rows()
+        if isinstance(rows, LocalRows):
+            yield from (rows.block(part) for part in rows.parts())
+
+    def _row_starts(self) -> np.ndarray:
+        """Return the first row of each file, and the number of rows."""
+        if self._starts is None:
+            counts = [reader.n_rows for reader in self._readers]
+            if sum(counts) == 0:
+                raise ValueError(f"{self!r} has no rows.")
+            sparse_readers = [r for r in self._readers if isinstance(r, SvmlightReader)]
+            if sparse_readers:
+                # Indices count from one unless there is a zero somewhere.
+                shift = 0 if min(r.first_index for r in sparse_readers) == 0 else 1
+                found = max(r.last_index for r in sparse_readers) + 1 - shift
+                self.n_features = self._given_features or max(found, 1)
+                for reader in sparse_readers:
+                    reader.shift, reader.n_columns = shift, self.n_features
+            self._starts = np.concatenate([[0], np.cumsum(counts)])
+        return self._starts
+
+    def rows(self, width: int = 1) -> Rows:
+        """Return the rows, in blocks for `width` numbers made of each."""
+        if not self.cache:
+            return super().rows(width)
+        if self._kept is None:
+            self._kept = super().rows().whole()
+        return rows_of(self._kept, width)
+
+    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
+        """Write the features to an NPY file, block by block.
+
+        Text files are parsed in each pass of a fit; a large one is best saved once and read
+        from there, its `labels` beside it.
+
+        Parameters
+        ----------
+        path : path
+        overwrite : bool, default=False
+            Replace a file of that name.
+        """
+        shape = self.shape
+        if self.is_sparse:
+            raise ValueError("sparse rows cannot be saved as NPY, which would hold every zero.")
+        header = {"descr": self.dtype.str, "fortran_order": False, "shape": shape}
+        with atomic_write(path, overwrite=overwrite) as file:
+            np.lib.format.write_array_header_1_0(file, header)
+            for block in self.blocks():
+                file.write(np.ascontiguousarray(block).data)
+
+    def read(self, start: int, stop: int) -> Any:
+        """Return rows as an array or CSR matrix.
+
+        Parameters
+        ----------
+        start, stop : int
+            First row and the row after the last.
+        """
+        rows = self._read(start, stop)
+        if self.transform is not None:
+            rows = self.transform(rows)
+            rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
+        return rows.astype(self.dtype, copy=False)
+
+    def _read(self, start: int, stop: int) -> Any:
+        """Return rows as the files have them."""
+        starts = self._row_starts()
+        pieces = []
+        for number in range(len(self._readers)):
+            low, high = int(starts[number]), int(starts[number + 1])
+            if low < stop and start < high:
+                piece = self._readers[number].read(max(start, low) - low, min(stop, high) - low)
+                pieces.append(piece)
+        return join(pieces)
+
+    def where(self, row: int) -> str:
+        """Say where a row is."""
+        starts = self._row_starts()
+        number = int(np.searchsorted(starts, row, side="right")) - 1
+        return f"row {row - int(starts[number])} of {self.files[number]}"
+
+    def labels(self) -> np.ndarray | None:
+        """Return the labels of all rows, or None without a `target`."""
+        if self.target is None and self.format != "svmlight":
+            return None
+        labels = self._column(0 if self.target is None else self.target, "target")
+        missing = np.flatnonzero(is_missing(labels))
+        if missing.size:
+            raise ValueError(
+                f"target={self.target!r}: {missing.size} label(s) are missing, the first in "
+                f"{self.where(int(missing[0]))}; drop these rows or fill in their labels."
+            )
+        return labels
+
+    def weights(self) -> np.ndarray | None:
+        """Return the weights of all rows, or None without `sample_weight`."""
+        if self.sample_weight is None:
+            return None
+        return self._column(self.sample_weight, "sample_weight").astype(float)
+
+    def _column(self, column: Column, name: str) -> np.ndarray:
+        """Return a column that is no feature."""
+        first = self._readers[0]
+        place = 0 if self.format == "svmlight" else index(first, column, name)
+        return np.concatenate(
+            [reader.values(same_column(first, reader, place)) for reader in self._readers]
+        )
+
+
+def column_names(path: PathLike | Sequence[PathLike], *, format: str | None = None) -> list[str]:
+    r"""Return the names of all columns of the first file; x1, x2, ... where it has none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from supred.rows.files.row_blocks import column_names
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.csv").write_text("height,species\n1,lily\n")
+    ...     column_names(folder)
+    ['height', 'species']
+    """
+    first = files_of(path, format)[0]
+    reader = READERS[format or SUFFIXES[first.suffix.lower()]](first)
+    if reader.is_sparse:
+        rows = RowBlocks(path, format=format)
+        return [f"x{k + 1}" for k in range(rows.shape[1])]
+    return reader.names or [f"x{k + 1}" for k in range(reader.n_columns)]

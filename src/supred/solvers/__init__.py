@@ -1,1 +1,0 @@
-"""Solvers: pure functions on arrays, with no estimator in sight."""

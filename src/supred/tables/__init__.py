@@ -1,6 +1,0 @@
-"""Tables of users: reading them, and turning them into numbers in a scikit-learn pipeline."""
-
-from supred.tables.preparation import Preparation
-from supred.tables.table import Column, Table, TableError
-
-__all__ = ["Column", "Preparation", "Table", "TableError"]

@@ -1,0 +1,110 @@
+"""`supred fit --scheduler`: the same model file, made by the workers of a cluster."""
+
+import json
+
+import numpy as np
+import pytest
+
+from supred.app.cli.main import main
+from supred.app.export.model_file import load_model
+
+distributed = pytest.importorskip("distributed")
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def address():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def flowers(n_rows=240, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = np.arange(n_rows) % 3
+    X = rng.normal(size=(n_rows, 3)) * 0.8 + np.array([[0, 0, 0], [3, 0, 1], [0, 3, 2]])[codes]
+    frame = pd.DataFrame(X.round(4), columns=["width", "length", "height"])
+    frame["species"] = np.array(["rose", "lily", "iris"])[codes]
+    return frame
+
+
+def run(capsys, *arguments):
+    capsys.readouterr()
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+OPTIONS = ("--target", "species", "--set", "n_centers=30", "--set", "loss=log")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_several_files_give_the_model_of_one_table(capsys, tmp_path, address, kind):
+    frame = flowers()
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    files = [tmp_path / f"part{k}.{kind}" for k in range(3)]
+    for k, file in enumerate(files):
+        part = frame.iloc[80 * k : 80 * (k + 1)]
+        part.to_csv(file, index=False) if kind == "csv" else part.to_parquet(file)
+    code, _, err = run(
+        capsys, "fit", tmp_path / "all.csv", *OPTIONS, "--out", tmp_path / "one.supred"
+    )
+    assert code == 0, err
+    out = tmp_path / "two.supred"
+    code, text, err = run(
+        capsys, "fit", *files, *OPTIONS, "--scheduler", address, "--out", out, "--json"
+    )
+    assert code == 0, err
+    told = json.loads(text)
+    assert told["rows"] == 240
+    assert told["classes"] == ["iris", "lily", "rose"]
+    one, two = load_model(tmp_path / "one.supred"), load_model(out)
+    X = frame[["width", "length", "height"]].to_numpy()
+    np.testing.assert_allclose(two.transform(X), one.transform(X), rtol=0, atol=1e-6)
+    code, text, err = run(capsys, "evaluate", out, tmp_path / "all.csv", "--json")
+    assert code == 0, err
+    assert json.loads(text)["error"] == pytest.approx(told["training_error"])
+
+
+def test_gaps_text_and_rows_without_a_label(capsys, tmp_path, address):
+    frame = flowers()
+    frame.loc[::7, "width"] = np.nan
+    frame["colour"] = "red"
+    frame.loc[5, "species"] = None
+    path, out = tmp_path / "rough.csv", tmp_path / "rough.supred"
+    frame.to_csv(path, index=False)
+    fit = ("fit", path, *OPTIONS, "--scheduler", address, "--out", out)
+    code, _, err = run(capsys, *fit)
+    assert code == 2
+    assert "'colour' holds text" in err
+    assert "--encode drop" in err
+    code, _, err = run(capsys, *fit, "--encode", "drop")
+    assert code == 2
+    assert "1 row(s) have no value of the target 'species'" in err
+    code, _, err = run(capsys, *fit, "--encode", "drop", "--drop-unlabelled", "--impute", "mean")
+    assert code == 0, err
+    assert "239 rows, 3 columns, 3 classes" in err
+    assert "replaced by the column's mean: 'width' (35)" in err
+    code, text, err = run(capsys, "predict", out, path)
+    assert code == 0, err
+    assert len(text.splitlines()) == 241
+
+
+def test_errors_are_one_line(capsys, tmp_path, address):
+    path = tmp_path / "flowers.csv"
+    flowers().to_csv(path, index=False)
+    out = tmp_path / "x.supred"
+    for arguments, words in [
+        ((path, "--scheduler", "tcp://127.0.0.1:1"), "no connection"),
+        ((path, path), "several need --stream or --scheduler"),
+        ((tmp_path / "none.csv", "--scheduler", address), "does not exist"),
+        (("--dataset", "iris", "--scheduler", address), "name CSV, TSV or Parquet files"),
+        ((path, "--scheduler", address, "--method", "CategorySpace"), "LowDimSVC only"),
+    ]:
+        options = [o for o in OPTIONS if o.startswith("--t") or o == "species"]
+        code, _, err = run(capsys, "fit", *arguments, *options, "--out", out)
+        assert code == 2, err
+        assert len([line for line in err.splitlines() if "error:" in line]) == 1
+        assert words in err
+    assert not out.exists()

@@ -1,0 +1,125 @@
+"""The command itself: help that does not wait, exit codes, completion, files written whole."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from supred.app.cli.completion import bash_script
+from supred.app.cli.main import COMMANDS, command_module, main
+from supred.common import files as _files
+from supred.common.files import OutputExistsError, atomic_write
+
+
+def write(path, content, *, overwrite=False, meanwhile=None):
+    """Write a file; fail half-way, or let something happen meanwhile, where asked."""
+    with atomic_write(path, overwrite=overwrite) as file:
+        file.write(content)
+        if meanwhile is not None:
+            meanwhile()
+
+
+def fail():
+    raise RuntimeError("half-way")
+
+
+def test_help_waits_for_nothing_heavy():
+    code = (
+        "import sys; from supred.app.cli.main import main; main(['--help']);"
+        "main(['fit', '--help']);"
+        "main(['completion', 'bash']);"
+        "heavy = {'numpy', 'sklearn', 'scipy', 'pandas', 'tqdm', 'matplotlib'} & set(sys.modules);"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "compare" in done.stdout
+
+
+def test_every_command_has_a_line_of_help(capsys):
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for name in COMMANDS:
+        if command_module(name) is not None:
+            assert name in shown
+            assert main([name, "--help"]) == 0
+            assert "usage: supred " + name in capsys.readouterr().out
+
+
+def test_versions_and_mistakes(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("supred ")
+    assert main([]) == 2
+    assert capsys.readouterr().out == ""
+    assert main(["dance"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+
+
+def test_a_reader_that_stops_early_is_no_error(table, model):
+    command = f"{sys.executable} -m supred.app.cli transform {model} {table} | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout == "lowdimsvc0,lowdimsvc1\n"
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_is_a_script_that_the_shell_reads(shell, tmp_path, capsys):
+    assert main(["completion", shell]) == 0
+    path = tmp_path / "script"
+    path.write_text(capsys.readouterr().out)
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    assert subprocess.run([shell, "-n", path], check=False).returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["supred", "comp"], {"compare", "completion"}),
+        (["supred", "fit", "--met"], {"--method"}),
+        (["supred", "fit", "--method", "Low"], {"LowDimSVC"}),
+        (["supred", "compare", "--dataset", "dig"], {"digits"}),
+        (["supred", "completion", "z"], {"zsh"}),
+    ],
+)
+def test_completion_completes(words, wanted):
+    script = bash_script()
+    quoted = " ".join(f'"{word}"' for word in words)
+    script += (
+        f'COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _supred; echo "${{COMPREPLY[@]}}"'
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == wanted
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+def test_files_are_whole_or_not_there(tmp_path, monkeypatch, nameless):
+    if not nameless:
+        monkeypatch.setattr(_files, "_nameless", lambda folder: None)
+    path = tmp_path / "file"
+    with pytest.raises(RuntimeError):
+        write(path, b"half", meanwhile=fail)
+    assert os.listdir(tmp_path) == []
+    write(path, b"one")
+    assert path.read_bytes() == b"one"
+    with pytest.raises(OutputExistsError):
+        write(path, b"two")
+    with pytest.raises(RuntimeError):
+        write(path, b"half", overwrite=True, meanwhile=fail)
+    assert path.read_bytes() == b"one"
+    write(path, b"two", overwrite=True)
+    assert path.read_bytes() == b"two"
+    # A file of that name that appears while this one is written is kept.
+    other = tmp_path / "other"
+    with pytest.raises(OutputExistsError):
+        write(other, b"mine", meanwhile=lambda: other.write_bytes(b"theirs"))
+    assert other.read_bytes() == b"theirs"
+    assert sorted(os.listdir(tmp_path)) == ["file", "other"]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask

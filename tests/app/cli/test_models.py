@@ -1,0 +1,163 @@
+"""fit, predict, transform, evaluate and info: a model goes through a file and stays the same."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from supred.app.export.model_file import load_model
+from tests.app.cli.conftest import flowers
+
+METHODS = [
+    ("LowDimSVC", "n_centers=20"),
+    ("LowDimSVC", "mapping=linear"),
+    ("CategorySpace", "kernel=rbf"),
+    ("CategorySpace", "whiten=true"),
+    ("MaxMarginProjection", "C=10"),
+    ("ClassConstrainedEmbedding", "n_neighbors=8"),
+    ("ClassConstrainedEmbedding", "classifier=linear"),
+    ("KernelDiscriminantAnalysis", "alpha=0.01"),
+]
+
+
+@pytest.mark.parametrize(("method", "setting"), METHODS)
+def test_predictions_of_a_saved_model_equal_those_in_memory(
+    supred, rough_table, tmp_path, method, setting, monkeypatch
+):
+    import supred.app.export.model_file as model_file
+
+    kept = []
+    save = model_file.save_model
+
+    def save_and_keep(model, *args, **kwargs):
+        kept.append(model)
+        save(model, *args, **kwargs)
+
+    monkeypatch.setattr(model_file, "save_model", save_and_keep)
+    path = tmp_path / "m.supred"
+    with np.errstate(all="ignore"):
+        result = supred(
+            "fit", rough_table, "--target", "species", "--method", method, "--set", setting,
+            "--out", path, "--json",
+        )  # fmt: skip
+    assert result.code == 0, result.err
+    report = json.loads(result.out)
+    assert report["columns"] == ["width", "length", "height", "colour"]
+    assert any("'width' (9)" in sentence for sentence in report["preprocessing"])
+    assert any("'id'" in sentence for sentence in report["preprocessing"])
+    assert report["training_error"] < 0.25
+
+    from supred.app.tables.assemble import model_table
+    from supred.app.tables.sources import read_source
+
+    table = model_table(
+        read_source(str(rough_table)), kept[0].columns, target="species", ignored=["id"]
+    )
+    loaded = load_model(path)
+    expected = kept[0].predict(table.X)
+    np.testing.assert_array_equal(loaded.predict(table.X), expected)
+    np.testing.assert_array_equal(loaded.transform(table.X), kept[0].transform(table.X))
+    assert supred("predict", path, rough_table).out.split() == ["species", *expected.tolist()]
+    coordinates = supred("transform", path, rough_table).out.splitlines()[1:]
+    numbers = np.array([[float(cell) for cell in line.split(",")] for line in coordinates])
+    np.testing.assert_array_equal(numbers, kept[0].transform(table.X))
+
+
+def test_predict_in_a_pipe_is_byte_clean(model, table):
+    with open(table, "rb") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "supred.app.cli", "predict", str(model)],
+            stdin=file,
+            capture_output=True,
+            check=True,
+        )
+    assert done.stderr == b""
+    _, y = flowers()
+    lines = done.stdout.decode().split("\n")
+    assert lines[0] == "species"
+    assert lines[-1] == ""
+    assert np.mean(np.array(lines[1:-1]) == y) > 0.9
+    assert set(done.stdout) <= set(b"species\nroselilyiris")
+
+
+def test_whole_number_labels_come_out_as_they_went_in(supred, tmp_path):
+    X, y = flowers()
+    number = {"rose": "2", "lily": "10", "iris": "-1"}
+    path = tmp_path / "n.csv"
+    lines = [f"{a},{b},{number[label]}" for (a, b, _), label in zip(X, y, strict=True)]
+    path.write_text("\n".join(lines))
+    out = tmp_path / "m"
+    arguments = ("--no-header", "--set", "n_centers=20", "--quiet", "--out", out)
+    assert supred("fit", path, "--target", "-1", *arguments).code == 0
+    assert load_model(out).classes.tolist() == [-1, 2, 10]
+    features = "\n".join(line.rsplit(",", 1)[0] for line in lines)
+    result = supred("predict", out, "-", "--no-header", stdin=features)
+    assert result.out.split()[0] == "column3"
+    assert np.mean([a == number[b] for a, b in zip(result.out.split()[1:], y, strict=True)]) > 0.9
+
+
+def test_minus_one_is_a_class_like_any_other(supred, tmp_path):
+    X, y = flowers()
+    path, out = tmp_path / "n.csv", tmp_path / "m"
+    sign = np.where(y == "rose", -1, 1)
+    path.write_text(
+        "a,b,k\n" + "".join(f"{a},{b},{k}\n" for (a, b, _), k in zip(X, sign, strict=True))
+    )
+    arguments = ("--method", "ClassConstrainedEmbedding", "--quiet", "--out", out)
+    assert supred("fit", path, "--target", "k", *arguments).code == 0
+    predicted = supred("predict", out, path).out.split()[1:]
+    assert np.mean(np.array(predicted, dtype=int) == sign) > 0.9
+
+
+def test_evaluate_counts_errors(supred, model, table):
+    lines = table.read_text().splitlines()
+    # Two lilies called roses are two errors of the class rose.
+    lily = [k for k, line in enumerate(lines) if line.endswith("lily")][:2]
+    for k in lily:
+        lines[k] = lines[k].replace("lily", "rose")
+    predicted = supred("predict", model, table).out.split()[1:]
+    truth = [line.rsplit(",", 1)[1] for line in lines[1:]]
+    result = supred("evaluate", model, "-", "--json", stdin="\n".join(lines))
+    report = json.loads(result.out)
+    wrong = [a != b for a, b in zip(predicted, truth, strict=True)]
+    assert report["error"] == pytest.approx(np.mean(wrong))
+    assert np.sum(report["confusion"]) == 60
+    assert report["confusion"][2][1] >= 2
+    shown = supred("evaluate", model, "-", stdin="\n".join(lines)).out
+    assert shown.splitlines()[-1].split()[:2] == ["all", "60"]
+
+
+def test_info_describes_a_model_and_the_installation(supred, model):
+    about = json.loads(supred("info", model, "--json").out)
+    assert about["method"] == "LowDimSVC"
+    assert about["classes"] == ["iris", "lily", "rose"]
+    assert about["columns"] == {"width": "number", "length": "number", "height": "number"}
+    here = json.loads(supred("info", "--json").out)
+    assert here["methods"]["LowDimSVC"] == "ready"
+    assert "digits" in here["data sets"]
+    assert "species" in supred("info", model).out
+
+
+def test_columns_may_come_in_another_order(supred, model, table):
+    rows = [line.split(",") for line in table.read_text().splitlines()]
+    turned = "\n".join(",".join(row[:3][::-1]) for row in rows)
+    assert supred("predict", model, "-", stdin=turned).out == supred("predict", model, table).out
+
+
+def test_output_goes_to_a_file_when_asked(supred, model, table, tmp_path):
+    out = tmp_path / "p.csv"
+    result = supred("predict", model, table, "--out", out)
+    assert (result.code, result.out) == (0, "")
+    assert out.read_text() == supred("predict", model, table).out
+    document = json.loads(supred("predict", model, table, "--json").out)
+    assert document["predicted"] == out.read_text().split()[1:]
+
+
+def test_equal_models_are_equal_files(supred, model, table, tmp_path):
+    again = tmp_path / "again.supred"
+    arguments = ("--target", "species", "--set", "n_centers=20", "--quiet")
+    supred("fit", table, *arguments, "--out", again)
+    a, b = load_model(model), load_model(again)
+    np.testing.assert_array_equal(a.estimator.coef_, b.estimator.coef_)

@@ -1,0 +1,167 @@
+"""Tables that are read block by block give the models of tables that are read whole."""
+
+import json
+
+import numpy as np
+import pytest
+
+from supred.app.export.model_file import load_model
+from supred.low_dim_svm.classifier import LowDimSVC
+from tests.app.cli.conftest import flowers, write_csv
+
+SETTINGS = ("--set", "n_centers=20")
+
+
+def model_of(supred, path, *arguments):
+    result = supred("fit", *arguments, *SETTINGS, "--out", path, "--json")
+    assert result.code == 0, result.err
+    return load_model(path), json.loads(result.out)
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_the_same_model_as_from_the_whole_table(supred, table, tmp_path, gap):
+    if gap:
+        lines = table.read_text().splitlines()
+        lines[3] = "," + lines[3].split(",", 1)[1]
+        table.write_text("\n".join(lines) + "\n")
+    whole, said = model_of(supred, tmp_path / "a", table, "--target", "species")
+    streamed, also = model_of(supred, tmp_path / "b", table, "--target", "species", "--stream")
+    np.testing.assert_allclose(streamed.estimator.coef_, whole.estimator.coef_)
+    assert also["columns"] == said["columns"] == ["width", "length", "height"]
+    assert also["classes"] == said["classes"]
+    assert also["training_error"] == said["training_error"]
+    for command in ("predict", "transform"):
+        expected = supred(command, tmp_path / "a", table)
+        found = supred(command, tmp_path / "b", table, "--stream")
+        assert (found.code, found.err) == (0, "")
+        np.testing.assert_array_equal(found.out.split()[0], expected.out.split()[0])
+        if command == "predict":
+            assert found.out == expected.out
+        else:
+            numbers = [
+                np.array([line.split(",") for line in text.split()[1:]], dtype=float)
+                for text in (found.out, expected.out)
+            ]
+            np.testing.assert_allclose(*numbers)
+
+
+@pytest.mark.parametrize("kind", ["npy", "svmlight", "parquet"])
+def test_other_formats_and_folders(supred, tmp_path, kind):
+    X, y = flowers()
+    codes = np.unique(y, return_inverse=True)[1]
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number, part in enumerate((slice(0, 30), slice(30, 60))):
+        path = folder / f"{number}.{kind}"
+        if kind == "npy":
+            np.save(path, np.column_stack([X[part], codes[part]]))
+        elif kind == "svmlight":
+            from sklearn.datasets import dump_svmlight_file
+
+            dump_svmlight_file(X[part], codes[part], str(path), zero_based=False)
+        else:
+            pytest.importorskip("pyarrow")
+            import pandas
+
+            frame = pandas.DataFrame(X[part], columns=["a", "b", "c"])
+            frame["kind"], frame["name"] = y[part], [f"plant {k}" for k in range(30)]
+            frame.to_parquet(path)
+    goal = {"npy": ["--target", "-1"], "parquet": ["--target", "kind", "--exclude", "name"]}
+    model, said = model_of(supred, tmp_path / "m", folder, "--stream", *goal.get(kind, []))
+    assert said["rows"] == 60
+    files = sorted(folder.iterdir())
+    also, _ = model_of(supred, tmp_path / "n", *files, "--stream", *goal.get(kind, []))
+    np.testing.assert_array_equal(also.estimator.coef_, model.estimator.coef_)
+    assert said["classes"] == (sorted(set(y)) if kind == "parquet" else [0, 1, 2])
+    assert said["training_error"] < 0.1
+    result = supred("predict", tmp_path / "m", folder, "--stream", "--json")
+    assert result.code == 0, result.err
+    truth = y if kind == "parquet" else codes
+    error = np.mean(np.array(json.loads(result.out)["predicted"]) != truth)
+    assert error == pytest.approx(said["training_error"])
+
+
+def test_a_large_table_is_prepared_by_a_sample(supred, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("supred.app.cli._stream.MOST_SAMPLED", 25)
+    _, said = model_of(supred, tmp_path / "m", table, "--target", "species", "--stream")
+    assert any("a sample of 25 rows" in sentence for sentence in said["preprocessing"])
+    assert said["training_error"] < 0.1
+
+
+def test_an_interrupted_fit_goes_on(supred, table, tmp_path, monkeypatch):
+    arguments = (
+        "fit", table, "--target", "species", "--stream", *SETTINGS, "--set", "tol=0", "--set",
+        "max_iter=5", "--checkpoint", tmp_path / "c", "--quiet", "--out",
+    )  # fmt: skip
+    from supred.low_dim_svm.mappings.basis import BasisMapping
+
+    regress, calls = BasisMapping.regress, []
+
+    def interrupted(self, Z, mu):
+        calls.append(mu)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        regress(self, Z, mu)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BasisMapping, "regress", interrupted)
+        assert supred(*arguments, tmp_path / "a").code == 130
+    assert (tmp_path / "c").exists()
+    assert not (tmp_path / "a").exists()
+    assert supred(*arguments, tmp_path / "a").code == 0
+    assert not (tmp_path / "c").exists()
+    assert supred(*arguments, tmp_path / "b").code == 0
+    one, other = (load_model(tmp_path / name).estimator for name in "ab")
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    assert one.get_params() == other.get_params() | {"checkpoint": None}
+    assert isinstance(one, LowDimSVC)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--stream"], "--target is needed; the columns are width"),
+        (["--stream", "--target", "5"], "has no column '5'"),
+        (["--stream", "--target", "species", "--method", "CategorySpace"], "LowDimSVC only"),
+        (["--stream", "--target", "species", "--no-header"], "--no-header does not go with"),
+        (["--stream", "--target", "species", "--format", "npz"], "--format npz does not go"),
+        (["--stream", "--target", "width", "--exclude", "width"], "cannot be excluded"),
+        (["--stream", "--target", "width"], "it looks like a quantity"),
+        (["--target", "species", "--method", "CategorySpace", "--checkpoint", "c"],
+         "--checkpoint does not go with CategorySpace"),
+    ],
+)  # fmt: skip
+def test_bad_options(supred, table, tmp_path, arguments, message):
+    result = supred("fit", table, *arguments, "--out", tmp_path / "m")
+    assert message in result.error_line
+
+
+def test_bad_tables(supred, table, model, tmp_path):
+    out = ("--target", "species", "--stream", "--out", tmp_path / "m2")
+    assert "is not a file" in supred("fit", tmp_path / "no.csv", *out).error_line
+    assert "name files" in supred("fit", "-", *out, stdin="a,b").error_line
+    _, y = flowers()
+    broken = write_csv(
+        tmp_path / "broken.csv",
+        ["width", "length", "height", "species"],
+        [[1.0, "inf" if k == 30 else 2.0, 3.0, label] for k, label in enumerate(y)],
+    )
+    line = supred("fit", broken, *out, "--impute", "none").error_line
+    assert "row 30 of" in line or "infinity" in line
+    rows = [[1.0, "red" if k % 2 else "blue", label] for k, label in enumerate(y)]
+    coloured = write_csv(tmp_path / "coloured.csv", ["width", "colour", "species"], rows)
+    assert "column 'colour' holds 'blue' in row 0" in supred("fit", coloured, *out).error_line
+    narrow = write_csv(tmp_path / "narrow.csv", ["width", "length"], [[1.0, 2.0]])
+    assert "lacks the column 'height'" in supred("predict", model, narrow, "--stream").error_line
+    wide = write_csv(
+        tmp_path / "wide.csv", ["width", "length", "height", "colour"], [[1.0, 2.0, 3.0, 4.0]]
+    )
+    assert "does not know" in supred("predict", model, wide, "--stream").error_line
+    holes = write_csv(tmp_path / "holes.csv", ["width", "length", "height"], [[1.0, 2.0, "inf"]])
+    line = supred("predict", model, holes, "--stream").error_line
+    assert "row 0 of" in line or "infinity" in line
+    good = supred("predict", model, wide, "--stream", "--exclude", "colour")
+    assert good.code == 0
+    assert (
+        "evaluate reads the whole table" in supred("evaluate", model, table, "--stream").error_line
+    )

@@ -1,0 +1,380 @@
+"""The file itself: its size, what is escaped, what it says."""
+
+import base64
+import json
+import re
+import stat
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from sklearn.metrics import confusion_matrix
+
+from supred.app.comparison.result import Comparison, MethodResult
+from supred.app.report import write_report
+from supred.app.report.charts import WIDTH, place_names, thinned, trace_chart, trade_off_chart
+from supred.app.report.content import choose_rows, confusion_counts, most_confused
+from supred.app.report.packing import quantise, safe_json
+from supred.app.report.page import write_whole
+from supred.app.report.tables import bytes_text, ordered, seconds_text, summary_table
+
+EVIL = "</script><script>alert(1)</script>"
+
+
+def made_up(n_rows=200, n_classes=4, n_methods=2, n_components=3, **changes):
+    """A comparison of random numbers, for what does not depend on the data."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % n_classes
+    methods = [
+        MethodResult(
+            f"method {k}",
+            "done",
+            fold_errors=[0.1 + 0.01 * k, 0.2],
+            n_components=n_components,
+            model_bytes=1000 * (k + 1),
+            predicted=np.where(rng.random(n_rows) < 0.2, rng.integers(n_classes, size=n_rows), y),
+            latent=rng.normal(size=(n_rows, n_components)) + 4 * (y[:, None] == k),
+            history={"objective": [3.0, 2.0, 1.5], "seconds": [0.0, 0.1, 0.2]},
+        )
+        for k in range(n_methods)
+    ]
+    values = {
+        "title": "Made up",
+        "target": "kind",
+        "classes": [f"class {k}" for k in range(n_classes)],
+        "features": ["a", "b"],
+        "y": y,
+        "row_names": [str(k) for k in range(n_rows)],
+        "preprocessing": ["Nothing was scaled."],
+        "methods": methods,
+        "seed": 7,
+        "versions": {"supred": "1"},
+        "command": "supred compare made-up.csv --target kind",
+        **changes,
+    }
+    return Comparison(**values)
+
+
+class Page(HTMLParser):
+    """What a browser makes of the file: elements, attributes, text of scripts."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.elements, self.scripts, self.texts, self._in = [], [], [], []
+        self.feed(source)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag == "script":
+            self.scripts.append("")
+        if tag not in ("meta", "input", "br", "line", "path", "polyline"):
+            self._in.append(tag)
+
+    def handle_endtag(self, tag):
+        if self._in and tag in self._in:
+            while self._in.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        if self._in and self._in[-1] == "script":
+            self.scripts[-1] += data
+        elif self._in and self._in[-1] != "style":
+            self.texts.append(data)
+
+
+def unpack(page):
+    """Read the packed numbers as the script does."""
+    data = json.loads(page.scripts[0])
+    content = zlib.decompress(base64.b64decode(page.scripts[1]))
+
+    def array(place):
+        width, length = place["bytes"], place["length"]
+        planes = content[place["at"] : place["at"] + width * length]
+        planes = np.frombuffer(planes, dtype=np.uint8).reshape(width, length).astype(np.int64)
+        return sum(plane << (8 * k) for k, plane in enumerate(planes))
+
+    return data, array
+
+
+def written(comparison, tmp_path, **options):
+    return write_report(comparison, tmp_path / "report.html", **options).read_text("utf-8")
+
+
+def test_the_numbers_survive_the_packing(tmp_path):
+    comparison = made_up()
+    data, array = unpack(Page(written(comparison, tmp_path)))
+    np.testing.assert_array_equal(array(data["y"]), comparison.y)
+    for packed, method in zip(data["methods"], comparison.methods, strict=True):
+        for axis, column in zip(packed["latent"], method.latent.T, strict=True):
+            share = array(axis["codes"]) / (2 ** data["bits"] - 2)
+            restored = axis["low"] + share * (axis["high"] - axis["low"])
+            step = np.ptp(column) / (2 ** data["bits"] - 2)
+            assert np.abs(restored - column).max() <= 0.51 * step
+        np.testing.assert_array_equal(
+            (array(data["y"]) + array(packed["shift"])) % 4, method.predicted
+        )
+        np.testing.assert_array_equal(
+            array(packed["confusion"]).reshape(4, 4),
+            confusion_matrix(comparison.y, method.predicted),
+        )
+
+
+@pytest.mark.parametrize("n_classes", [10, 60])
+def test_twenty_thousand_points_of_nine_methods_in_a_megabyte(tmp_path, n_classes):
+    rng = np.random.default_rng(1)
+    names = [f"sample-{k:06d}" for k in rng.permutation(20_000)]
+    comparison = made_up(20_000, n_classes=n_classes, n_methods=9, row_names=names)
+    source = written(comparison, tmp_path)
+    assert len(source.encode()) < 1_000_000
+    data, array = unpack(Page(source))
+    assert len(array(data["y"])) == 20_000  # all of them
+    assert data["bits"] >= 8
+
+
+def test_of_more_rows_a_part_is_drawn_and_all_are_counted(tmp_path):
+    comparison = made_up(3000)
+    source = written(comparison, tmp_path, max_points=500)
+    data, array = unpack(Page(source))
+    assert len(array(data["y"])) == 500
+    assert array(data["methods"][0]["confusion"]).sum() == 3000
+    assert "A random part of 500 rows is drawn" in source
+    again = written(comparison, tmp_path, max_points=500)
+    assert again == source
+
+
+def test_the_drawn_part_has_every_class():
+    y = np.r_[np.zeros(5000, dtype=int), 1, 2, 3]
+    rows = choose_rows(y, 50, seed=0)
+    assert len(rows) == len(set(rows)) == 50
+    assert set(y[rows]) == {0, 1, 2, 3}
+
+
+def test_three_hundred_classes(tmp_path):
+    comparison = made_up(900, n_classes=300)
+    data, array = unpack(Page(written(comparison, tmp_path)))
+    np.testing.assert_array_equal(array(data["y"]), comparison.y)
+    packed = data["methods"][0]
+    assert "confusion" not in packed  # nobody reads so large a matrix
+    assert 0 < len(packed["confused"]) <= 8
+    predicted = (array(data["y"]) + array(packed["shift"])) % 300
+    np.testing.assert_array_equal(predicted, comparison.methods[0].predicted)
+
+
+def test_a_class_named_script_does_nothing(tmp_path):
+    plain = Page(written(made_up(), tmp_path))
+    comparison = made_up(
+        title=EVIL,
+        target=EVIL,
+        classes=[EVIL, "a & b", '"quoted" onload=alert(1)', "line\u2028break\u2029"],
+        features=[EVIL, "<img src=x onerror=alert(1)>"],
+        row_names=[EVIL] * 200,
+        preprocessing=[EVIL],
+        versions={EVIL: EVIL},
+        command=f"supred compare {EVIL}",
+        advice="{{script}} " + EVIL,
+    )
+    comparison.methods[0].name = EVIL
+    comparison.methods[0].parameters = {EVIL: EVIL}
+    comparison.methods[1].status, comparison.methods[1].reason = "failed", EVIL
+    source = written(comparison, tmp_path)
+    page = Page(source)
+    assert len(page.scripts) == 3
+    assert page.scripts[2] == plain.scripts[2]
+    assert not any(tag == "img" for tag, _ in page.elements)
+    assert not any(name.startswith("on") for _, found in page.elements for name in found)
+    assert not any(c in page.scripts[0] for c in "<>&\u2028\u2029")
+    data, _ = unpack(page)
+    assert data["classes"] == comparison.classes
+    assert data["methods"][0]["name"] == EVIL
+    texts = " ".join(page.texts)
+    assert texts.count(EVIL) >= 8  # shown as it is
+    assert "{{script}}" in texts
+
+
+def test_undecodable_text_is_written(tmp_path):
+    broken = b"caf\xe9".decode("utf-8", "surrogateescape")
+    source = written(made_up(title=broken, classes=[broken, "b", "c", "d"]), tmp_path)
+    assert "caf?" in source
+
+
+def test_no_reference_leaves_the_file(tmp_path):
+    source = written(made_up(), tmp_path)
+    page = Page(source)
+    assert not re.search(r"https?://|//[a-z]+\.|url\(|@import|fetch\(|XMLHttp|WebSocket", source)
+    for tag, attributes in page.elements:
+        assert tag not in ("link", "iframe", "object", "embed", "img")
+        assert "src" not in attributes
+        assert attributes.get("href", "#").startswith("#")
+    policy = next(a["content"] for t, a in page.elements if a.get("http-equiv"))
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+
+
+def test_the_page_tells_how_it_was_made(tmp_path):
+    comparison = made_up(advice="Take method 0.", n_folds=5, interrupted=True)
+    comparison.methods[0].parameters = {"C": 10.0}
+    comparison.methods[0].n_settings, comparison.methods[0].n_settings_all = 3, 12
+    comparison.methods.append(MethodResult("late", "skipped", reason="no time was left"))
+    texts = " ".join(Page(written(comparison, tmp_path)).texts)
+    for told in (
+        "Made up",
+        "200 rows, 2 features, 4 classes of",
+        "Take method 0.",
+        "Nothing was scaled.",
+        comparison.command,
+        "skipped: no time was left",
+        "(50 to 50 rows each), 5 folds",
+        "The comparison was interrupted",
+        "3 of 12 settings were tried in the time given",
+        "±",
+    ):
+        assert told in texts
+
+
+def test_a_page_without_any_result(tmp_path):
+    texts = " ".join(Page(written(made_up(methods=[]), tmp_path)).texts)
+    assert "No method has both an error and a model size" in texts
+    failed = [MethodResult("a", "failed", reason="it broke")]
+    assert "it broke" in written(made_up(methods=failed), tmp_path)
+
+
+def test_summary_is_ordered_and_best_is_marked():
+    comparison = made_up(n_methods=3)
+    comparison.methods[0].fold_errors = [0.5, 0.3]
+    comparison.methods[1] = MethodResult("late", "skipped", reason="no time")
+    assert ordered(comparison.methods) == [2, 0, 1]
+    table = summary_table(comparison)
+    best = re.search(r'<tr class="best">(.*?)</tr>', table)[1]
+    assert "method 2" in best
+    assert "16.00&nbsp;% <small>± 4.00</small>" in best  # mean of 0.12 and 0.2
+
+
+def test_quantised_coordinates_that_are_not_finite():
+    values = np.array([np.nan, 1.0, np.inf, 3.0, 2.0])
+    codes, low, high = quantise(values, 8)
+    assert (low, high) == (1.0, 3.0)
+    assert codes.tolist() == [255, 0, 255, 254, 127]
+    assert quantise(np.full(2, np.nan), 12)[0].tolist() == [4095, 4095]
+    assert quantise(np.full(2, 5.0), 8)[0].tolist() == [0, 0]
+    huge = quantise(np.array([-1.7e308, 0.0, 1.7e308]), 8)[0]
+    assert huge.tolist() == [0, 127, 254]
+
+
+def test_confusions_against_scikit_learn():
+    rng = np.random.default_rng(0)
+    y, predicted = rng.integers(5, size=(2, 300))
+    counts = confusion_counts(y, predicted, 5)
+    np.testing.assert_array_equal(counts, confusion_matrix(y, predicted))
+    listed = most_confused(counts)
+    off_diagonal = sorted(
+        (counts[i, j] for i in range(5) for j in range(5) if i != j), reverse=True
+    )
+    assert [count for _, _, count in listed] == off_diagonal[: len(listed)]
+    assert most_confused(np.diag([3, 4])) == []
+
+
+def test_thinned_lines_keep_their_peaks():
+    values = np.sin(np.arange(10_000) / 300.0)
+    values[1234], values[5678], values[7] = 50.0, -50.0, np.nan
+    kept = thinned(values)
+    assert len(kept) <= 302
+    assert {0, 1234, 5678, 9999} <= set(kept)
+    assert thinned(np.array([1.0, np.nan, 2.0])).tolist() == [0, 2]
+
+
+def test_charts_have_a_text_for_readers_who_do_not_see_them():
+    chart = trade_off_chart(made_up())
+    assert "method 0 15.00 % at 1 kB; method 1 15.50 % at 2 kB" in chart
+    assert "objective from 3 to 1.5" in trace_chart({"objective": [3.0, 2.0, 1.5]})
+    assert "keeps no trace" in trace_chart(None)
+    assert "keeps no trace" in trace_chart({"seconds": [1.0]})
+
+
+def test_names_in_a_chart_do_not_lie_on_each_other():
+    rng = np.random.default_rng(0)
+    names = ["ClassConstrainedEmbedding", "SVC", "LowDimSVC", "LDA", "PCA + SVC", "NCA"]
+    for _ in range(20):
+        acrosses, ups = rng.uniform(60, 480, 6), rng.uniform(100, 180, 6)
+        places = place_names(names, list(acrosses), list(ups))
+        boxes = [(x, x + 6.5 * len(n), y) for n, (x, y) in zip(names, places, strict=True)]
+        assert all(left >= 0 and right <= WIDTH for left, right, _ in boxes)
+        for i, (left, right, y) in enumerate(boxes):
+            for start, end, other in boxes[:i]:
+                assert left > end or right < start or abs(y - other) >= 12.9
+
+
+def test_charts_of_a_single_value_and_of_no_error():
+    one = made_up(n_methods=1)
+    one.methods[0].fold_errors = [0.0]
+    for chart in (trade_off_chart(one), trace_chart({"mu": [2.0], "train_error": [0.0]})):
+        assert "nan" not in chart
+        assert "inf" not in chart
+
+
+def test_numbers_in_words():
+    assert [bytes_text(n) for n in (0, 999, 1000, 123_456, 2.5e9)] == [
+        "0 B", "999 B", "1 kB", "123 kB", "2.5 GB"
+    ]  # fmt: skip
+    assert [seconds_text(s) for s in (0.00012, 0.05, 0.5, 12.3, 321.0)] == [
+        "0.12 ms", "50 ms", "0.5 s", "12 s", "321 s"
+    ]  # fmt: skip
+
+
+def test_safe_json_reads_back():
+    value = {"a": [1.5, None, "<&>\u2028\u2029\U0001f40d\\"]}
+    text = safe_json(value)
+    assert json.loads(text) == value
+    assert not set(text) & set("<>&\u2028\u2029")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"row_names": ["a"]}, "row_names has 1 entries for 200 rows"),
+        ({"y": np.full(200, 9)}, "y holds 9 to 9; class indices go from 0 to 3"),
+        ({"y": np.zeros(200)}, "y must hold 200 class indices, got float64"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(tmp_path, change, message):
+    with pytest.raises(ValueError, match=message):
+        write_report(made_up(**change), tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_methods_that_do_not_fit_are_refused(tmp_path):
+    def refuse(message, **changes):
+        comparison = made_up()
+        for name, value in changes.items():
+            setattr(comparison.methods[1], name, value)
+        with pytest.raises(ValueError, match=message):
+            write_report(comparison, tmp_path / "report.html")
+
+    refuse(r"latent of method 1 has shape \(200, 4\)", latent=np.zeros((200, 4)))
+    refuse(r"latent of method 1 has shape \(3, 2\)", latent=np.zeros((3, 2)))
+    refuse("predicted of method 1 must hold 200", predicted=np.zeros(3, dtype=int))
+    grid = np.arange(3.0)
+    refuse("regions of method 1", regions=(grid, grid, np.zeros((2, 3), dtype=int)))
+    with pytest.raises(ValueError, match="max_points=0 must be at least 1"):
+        write_report(made_up(), tmp_path / "report.html", max_points=0)
+
+
+def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("the old one")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(path, b"new")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    assert path.read_text() == "the old one"
+
+
+def test_the_file_can_be_read_by_others(tmp_path):
+    path = write_whole(tmp_path / "a.html", b"x")
+    beside = tmp_path / "b.html"
+    beside.write_bytes(b"x")
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(beside.stat().st_mode)

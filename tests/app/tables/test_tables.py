@@ -1,0 +1,236 @@
+"""Reading of tables and their preparation."""
+
+import io
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from supred.app.tables import Column, Preparation, Table, TableError
+from supred.app.tables.assemble import find_column, model_table, sampled, training_table
+from supred.app.tables.builtin import BUILTIN
+from supred.app.tables.preparation import learnt_numbers, restored
+from supred.app.tables.sources import Raw, read_builtin, read_source
+from supred.app.tables.text_files import numbers_of, read_fields
+
+TEXT = "name,size,colour,kind\nan,1.5,red,x\nbe,NA,blue,y\nce,3,,x\nde,?,red,y\n"
+
+
+def fields_of(text, **options):
+    return read_fields(io.BytesIO(text.encode()), "t", **options)
+
+
+def test_quotes_line_ends_and_separators():
+    wanted = {"a": ["1,5", "2"], "b": ['say "x"', "two\nlines"]}
+    assert fields_of('a;b\r\n"1,5";"say ""x"""\r\n\r\n2;"two\nlines"\r\n') == wanted
+    assert fields_of("a\tb\n1\t2,3\n") == {"a": ["1"], "b": ["2,3"]}
+    assert fields_of("\ufeffa,b\n 1 ,2") == {"a": ["1"], "b": ["2"]}
+    assert fields_of("1,2\n3,4", header=False) == {"column1": ["1", "3"], "column2": ["2", "4"]}
+
+
+def test_numbers_and_gaps():
+    np.testing.assert_array_equal(numbers_of(["1", "NA", " ", "nan", "?"][:2]), [1, np.nan])
+    np.testing.assert_array_equal(numbers_of(["1e3", "", "N/A"]), [1000, np.nan, np.nan])
+    assert numbers_of(["1", "two"]) is None
+
+
+def test_columns_by_name_and_position():
+    names = ["a", "b", "3"]
+    assert find_column("b", names, "t") == "b"
+    assert find_column("3", names, "t") == "3"
+    assert find_column("1", names, "t") == "a"
+    assert find_column("-2", names, "t") == "b"
+    for wrong in ("c", "0", "4", "-4"):
+        with pytest.raises(TableError, match="has no column"):
+            find_column(wrong, names, "t")
+
+
+def csv_table(tmp_path, **options):
+    path = tmp_path / "t.csv"
+    path.write_text(TEXT)
+    return training_table(read_source(str(path)), **{"target": "kind", **options})
+
+
+def test_a_table_with_text_and_gaps(tmp_path):
+    table = csv_table(tmp_path, exclude=["name"])
+    assert table.columns == [Column("size", "number"), Column("colour", "text")]
+    assert table.row_names == ["an", "be", "ce", "de"]
+    assert table.y.tolist() == ["x", "y", "x", "y"]
+    steps = Preparation(scale="none").pipeline(table.columns)
+    # size with gaps at the median, then blue, red and the empty colour, in sorted order
+    wanted = [[1.5, 0, 0, 1], [2.25, 0, 1, 0], [3, 1, 0, 0], [2.25, 0, 0, 1]]
+    np.testing.assert_array_equal(steps.fit_transform(table.X), wanted)
+    said = " ".join(Preparation().sentences(table))
+    assert "the column's median of the training rows: 'size' (2)" in said
+    assert "'colour' (3 values)" in said
+    assert "mean 0 and standard deviation 1" in said
+
+
+def test_steps_can_be_switched(tmp_path):
+    table = csv_table(tmp_path, exclude=["name"])
+    zero = Preparation("zero", "drop", "none")
+    np.testing.assert_array_equal(
+        zero.pipeline(table.columns).fit_transform(table.X).ravel(), [1.5, 0, 3, 0]
+    )
+    said = " ".join(zero.sentences(table))
+    assert "replaced by zero" in said
+    assert "Text columns were left out: 'colour'" in said
+    with pytest.raises(TableError, match="2 number"):
+        Preparation(impute="none").check(table)
+    with pytest.raises(TableError, match="holds text"):
+        Preparation(encode="none").check(table)
+
+
+@pytest.mark.parametrize("impute", ["median", "mean", "zero"])
+@pytest.mark.parametrize("scale", ["standard", "none"])
+@pytest.mark.parametrize("encode", ["onehot", "drop"])
+def test_a_preparation_comes_back_from_what_it_learnt(tmp_path, impute, scale, encode):
+    table = csv_table(tmp_path)
+    preparation = Preparation(impute, encode, scale)
+    fitted = preparation.pipeline(table.columns).fit(table.X)
+    again = restored(preparation, table.columns, learnt_numbers(fitted), sparse=False)
+    new = table.X.copy()
+    new.loc[0, "colour"] = "green"  # not seen in training
+    new.loc[2, "size"] = np.nan
+    np.testing.assert_array_equal(again.transform(new), fitted.transform(new))
+
+
+def test_identifiers_are_left_out_unless_kept():
+    n = 40
+    fields = {
+        "key": [f"k{i}" for i in range(n)],
+        "size": [str(i % 7) for i in range(n)],
+        "void": [""] * n,
+        "kind": ["x", "y"] * (n // 2),
+    }
+    table = training_table(Raw("t", fields), target="kind")
+    assert [column.name for column in table.columns] == ["size"]
+    assert table.row_names[:2] == ["k0", "k1"]
+    assert table.ignored == ["key", "void"]
+    assert "'key' differs in most rows" in table.notes[0]
+    assert "'void' holds no value" in table.notes[1]
+    kept = training_table(Raw("t", fields), target="kind", keep=["key"])
+    assert [column.name for column in kept.columns] == ["key", "size"]
+
+
+def test_rows_without_a_label_can_be_dropped():
+    raw = Raw("t", {"a": ["1", "2", "3", "4"], "kind": ["x", "", "y", "x"]})
+    table = training_table(raw, target="kind", drop_unlabelled=True)
+    assert table.X.ravel().tolist() == [1, 3, 4]
+    assert table.row_names == ["1", "3", "4"]
+    assert "1 row(s) without a label" in table.notes[0]
+
+
+def test_labels_that_are_no_plain_numbers_stay_text():
+    for labels, kind in ((["7", "10"], "i"), (["07", "10"], "U"), (["1.0", "2.0"], "U")):
+        raw = Raw("t", {"a": ["1", "2", "3", "4"], "kind": labels * 2})
+        assert training_table(raw, target="kind").labels.dtype.kind == kind
+
+
+@pytest.fixture
+def numbers():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(12, 3)).round(3), np.arange(12) % 3
+
+
+def test_npz(tmp_path, numbers):
+    X, y = numbers
+    path = tmp_path / "t.npz"
+    np.savez(path, X=X, y=y)
+    table = training_table(read_source(str(path)))
+    np.testing.assert_array_equal(table.X, X)
+    np.testing.assert_array_equal(table.y, y)
+    np.savez(path, X=X)
+    with pytest.raises(TableError, match="has no labels"):
+        training_table(read_source(str(path)))
+    np.savez(path, Z=X)
+    with pytest.raises(TableError, match="needs a matrix of numbers called X"):
+        read_source(str(path))
+    np.savez(path, X=X, y=y[:5])
+    with pytest.raises(TableError, match="y has shape"):
+        read_source(str(path))
+    np.savez(path, X=np.array([[object()]], dtype=object))
+    with pytest.raises(TableError, match="not a readable NPZ"):
+        read_source(str(path))
+    path.write_bytes(b"PK nonsense")
+    with pytest.raises(TableError, match="not a readable NPZ"):
+        read_source(str(path))
+
+
+def test_svmlight(tmp_path, numbers):
+    X, y = numbers
+    path = tmp_path / "t.svmlight"
+    dump_svmlight_file(X, y, str(path), zero_based=False)
+    table = training_table(read_source(str(path)))
+    np.testing.assert_allclose(table.X, X)
+    np.testing.assert_array_equal(table.y, y)
+    # Rows that name no later feature are wide enough for the model all the same.
+    (tmp_path / "short.svm").write_text("0 1:2.5\n1 2:1\n")
+    short = model_table(
+        read_source(str(tmp_path / "short.svm")), table.columns, target="label", labelled=True
+    )
+    np.testing.assert_array_equal(short.X, [[2.5, 0, 0], [0, 1, 0]])
+    path.write_text("no svmlight\n")
+    with pytest.raises(TableError, match="not in svmlight format"):
+        read_source(str(path))
+
+
+def test_parquet(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    frame = pandas.DataFrame({"a": [1, 2, None, 4], "t": ["u", None, "v", "u"], "k": [1, 2, 1, 2]})
+    frame.to_parquet(path)
+    table = training_table(read_source(str(path)), target="k")
+    assert table.columns == [Column("a", "number"), Column("t", "text")]
+    assert table.y.tolist() == [1, 2, 1, 2]
+    assert np.isnan(table.X["a"][2])
+    assert table.X["t"].tolist() == ["u", "", "v", "u"]
+    path.write_bytes(b"PAR1 nonsense")
+    with pytest.raises(TableError, match="not a readable Parquet"):
+        read_source(str(path))
+
+
+def test_built_in_sets(monkeypatch):
+    monkeypatch.delenv("SUPRED_DATA", raising=False)
+    digits = training_table(read_builtin("digits"))
+    assert digits.X.shape == (1797, 64)
+    assert digits.y.tolist()[:3] == [0, 1, 2]
+    assert training_table(read_builtin("iris")).y[0] == "setosa"
+    for name in ("spirals", "swiss-roll", "wine", "breast-cancer"):
+        assert len(np.unique(training_table(read_builtin(name)).labels)) > 1
+    with pytest.raises(TableError, match="SUPRED_DATA"):
+        read_builtin("vehicle")
+    with pytest.raises(TableError, match="use one of digits"):
+        read_builtin("mars")
+    assert all(BUILTIN.values())
+
+
+def test_a_matrix_target_by_name():
+    X = np.column_stack([np.arange(6.0), [0, 1, 0, 1, 0, 1]])
+    raw = Raw("t", X=X, names=["a", "b"], y=None, target="y")
+    table = training_table(raw, target="b")
+    assert [column.name for column in table.columns] == ["a"]
+    assert table.y.tolist() == [0, 1, 0, 1, 0, 1]
+    with pytest.raises(TableError, match="has no column 'c'"):
+        training_table(raw, target="c")
+
+
+def test_labels_are_asked_for_when_there_are_none():
+    with pytest.raises(TableError, match="has no labels"):
+        _ = Table("t", [], np.zeros((1, 1))).labels
+
+
+def test_a_part_of_the_rows_keeps_the_shares_of_the_classes():
+    y = np.array([0] * 600 + [1] * 390 + [2] * 10)
+    names = [str(k) for k in range(1000)]
+    table = Table("t", [Column("a", "number")], np.arange(1000.0)[:, None], "k", y, names)
+    part = sampled(table, 100, seed=0)
+    assert np.bincount(part.y).tolist() == [60, 39, 1]
+    np.testing.assert_array_equal(part.y, y[part.X.ravel().astype(int)])
+    assert part.row_names == [names[int(k)] for k in part.X.ravel()]
+    assert "100 of 1000 rows" in part.notes[0]
+    assert sampled(table, 5000, seed=0) is table
+    assert table.notes == []
+    with pytest.raises(TableError, match="too few for 3 classes"):
+        sampled(table, 5, seed=0)

@@ -1,0 +1,227 @@
+"""KernelDiscriminantAnalysis, under the checks that every estimator inherits."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.linalg import eigh, subspace_angles
+from sklearn.datasets import load_wine, make_circles
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics.pairwise import rbf_kernel
+
+from supred import KernelDiscriminantAnalysis
+from supred.numerics.kernel_basis import eigenbasis
+from tests.family import EstimatorFamily, blobs, read_only
+
+
+class TestKernelDiscriminant(EstimatorFamily):
+    expected_failures = {
+        "check_class_weight_classifiers": "the class means lie too far apart for the priors",
+    }
+    not_applicable = {
+        "test_the_model_does_not_grow_with_the_rows": "all rows are landmarks; see TestLandmarks",
+    }
+
+    def make(self, **parameters):
+        return KernelDiscriminantAnalysis(random_state=0).set_params(**parameters)
+
+
+class TestLandmarks(TestKernelDiscriminant):
+    not_applicable = {}
+
+    def make_for_many_classes(self):
+        return self.make(n_landmarks=120)
+
+    def make(self, **parameters):
+        return super().make(n_landmarks=20).set_params(**parameters)
+
+
+class TestLinear(TestKernelDiscriminant):
+    expected_failures = {}
+    not_applicable = {}
+
+    def make(self, **parameters):
+        return super().make(kernel="linear").set_params(**parameters)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return read_only((X - X.mean(axis=0)) / X.std(axis=0), y)
+
+
+def fisher_by_eigenvectors(Phi, y, alpha, weights=None):
+    """Return Fisher's directions of explicit features by one dense eigenproblem."""
+    weights = np.ones(len(y)) if weights is None else weights
+    share = weights / weights.sum()
+    mean = share @ Phi
+    total = (Phi - mean).T @ ((Phi - mean) * share[:, None])
+    within = np.zeros_like(total)
+    for k in np.unique(y):
+        rows = Phi[y == k] - np.average(Phi[y == k], axis=0, weights=weights[y == k])
+        within += rows.T @ (rows * share[y == k, None])
+    within += alpha * np.trace(total) * np.eye(len(total))
+    _, V = eigh(total - within + alpha * np.trace(total) * np.eye(len(total)), within)
+    return V[:, ::-1][:, : len(np.unique(y)) - 1]
+
+
+def same_up_to_signs(A, B, atol=1e-6):
+    signs = np.sign(np.sum(A * B, axis=0))
+    np.testing.assert_allclose(A * signs, B, atol=atol * np.abs(B).max())
+
+
+def test_it_is_lda_with_a_linear_kernel_and_a_small_ridge(wine):
+    X, y = wine
+    lda = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
+    model = KernelDiscriminantAnalysis(kernel="linear", alpha=1e-12).fit(X, y)
+    assert model.components_.shape == (2, 13)
+    same_up_to_signs(model.transform(X), lda.transform(X))
+    np.testing.assert_array_equal(model.predict(X), lda.predict(X))
+
+
+@pytest.mark.parametrize("alpha", [1e-1, 1e-3, 1e-6])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_exact_kernel_is_the_dense_eigenproblem(wine, alpha, weighted):
+    X, y = wine
+    weights = np.random.default_rng(0).integers(1, 4, len(y)) if weighted else np.ones(len(y))
+    G = rbf_kernel(X, gamma=0.05)
+    s, V = np.linalg.eigh(G)
+    Phi = V * np.sqrt(np.maximum(s, 0))
+    expected = Phi @ fisher_by_eigenvectors(Phi, y, alpha, weights)
+    expected -= np.average(expected, axis=0, weights=weights)
+    model = KernelDiscriminantAnalysis(gamma=0.05, alpha=alpha).fit(X, y, sample_weight=weights)
+    same_up_to_signs(model.transform(X), expected, atol=1e-5)
+    given = KernelDiscriminantAnalysis(kernel="precomputed", alpha=alpha)
+    same_up_to_signs(given.fit(G, y, sample_weight=weights).transform(G), expected, atol=1e-5)
+
+
+def test_landmarks_are_the_dense_eigenproblem_of_their_features(wine):
+    X, y = wine
+    model = KernelDiscriminantAnalysis(gamma=0.05, n_landmarks=40, random_state=0).fit(X, y)
+    Phi = model.kernel_(X) @ eigenbasis(model.kernel_.gram(X))
+    expected = Phi @ fisher_by_eigenvectors(Phi, y, 1e-3)
+    same_up_to_signs(model.transform(X), expected - expected.mean(axis=0))
+    whole = KernelDiscriminantAnalysis(gamma=0.05).fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert model.model_size_.numbers < whole.model_size_.numbers / 3
+
+
+def test_more_features_than_rows_is_the_same_problem(wine):
+    X, y = wine[0][::4], wine[1][::4]
+    wide = np.hstack([X, np.zeros((len(y), 100))])
+    few = KernelDiscriminantAnalysis(kernel="linear").fit(X, y)
+    for rows in (wide, sparse.csr_array(wide)):
+        many = KernelDiscriminantAnalysis(kernel="linear").fit(rows, y)
+        same_up_to_signs(many.transform(rows), few.transform(X))
+        np.testing.assert_array_equal(many.predict(rows), few.predict(X))
+
+
+def test_least_squares_lda_is_the_linear_case(wine):
+    """LS-LDA (regression on class indicators) spans the same directions, so it needs no class."""
+    X, y = wine
+    counts = np.bincount(y)
+    member = y[:, None] == np.arange(3)
+    targets = np.where(member, np.sqrt(len(y) / counts), 0) - np.sqrt(counts / len(y))
+    regression = LinearRegression().fit(X, targets).coef_.T  # (13, 3), of rank two
+    directions = np.linalg.svd(regression, full_matrices=False)[0][:, :2]
+    model = KernelDiscriminantAnalysis(kernel="linear", alpha=1e-12).fit(X, y)
+    assert subspace_angles(directions, model.components_.T).max() < 1e-6
+
+
+def test_it_separates_what_no_line_separates():
+    X, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
+    assert KernelDiscriminantAnalysis().fit(X[::2], y[::2]).score(X[1::2], y[1::2]) == 1.0
+    assert KernelDiscriminantAnalysis(kernel="linear").fit(X, y).score(X, y) < 0.7
+
+
+def test_ratio_is_the_share_between_the_classes(wine):
+    X, y = wine
+    model = KernelDiscriminantAnalysis(kernel="linear", alpha=1e-12).fit(X, y)
+    Z = model.transform(X)
+    between = np.var(model.class_means_[y], axis=0)
+    np.testing.assert_allclose(model.between_ratio_, between / np.var(Z, axis=0), rtol=1e-6)
+    np.testing.assert_allclose(np.var(Z - model.class_means_[y], axis=0), 1.0, rtol=1e-6)
+
+
+def test_priors_decide_between_equal_distances():
+    X, y = blobs(n_rows=400, n_features=2, n_classes=2, spread=6.0)
+    plain = KernelDiscriminantAnalysis(kernel="linear").fit(X, y)
+    heavy = KernelDiscriminantAnalysis(kernel="linear", class_weight={0: 50}).fit(X, y)
+    assert np.mean(heavy.predict(X) == 0) > np.mean(plain.predict(X) == 0) + 0.1
+
+
+def test_n_components(wine):
+    X, y = wine
+    both = KernelDiscriminantAnalysis().fit(X, y)
+    one = KernelDiscriminantAnalysis(1).fit(X, y)
+    np.testing.assert_allclose(one.transform(X), both.transform(X)[:, :1])
+    with pytest.raises(ValueError, match=r"n_components=3.*at most 2 \(n_classes - 1\)"):
+        KernelDiscriminantAnalysis(3).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rows", "message"),
+    [
+        ({"alpha": 0.0}, lambda X: X, "alpha=0.0 is out of range"),
+        ({"alpha": np.inf}, lambda X: X, "alpha=inf is out of range"),
+        ({"gamma": np.inf}, lambda X: X, "gamma=inf is out of range"),
+        ({"kernel": "poly", "degree": 2.5, "coef0": 0}, lambda X: X, "whole number as degree"),
+        ({"kernel": "poly", "degree": np.inf}, lambda X: X, "degree=inf is out of range"),
+        ({"kernel": "poly", "degree": 900}, lambda X: X, "holds infinite values.*smaller degree"),
+        ({"kernel": "cubic"}, lambda X: X, "kernel='cubic' is not known"),
+        ({"kernel": "precomputed"}, lambda X: X, "square matrix"),
+        ({"kernel": "precomputed"}, lambda X: rbf_kernel(X) - 0.5 * np.eye(178), "negative eigenv"),
+        ({"kernel": lambda X, Y: -X @ Y.T}, lambda X: X, "negative eigenvalues"),
+        (
+            {"kernel": lambda X, Y: -X @ Y.T, "n_landmarks": 30},
+            lambda X: X,
+            "negative eigenvalues",
+        ),
+    ],
+)
+def test_bad_input(wine, parameters, rows, message):
+    X, y = wine
+    with pytest.raises(ValueError, match=message):
+        KernelDiscriminantAnalysis(**parameters).fit(rows(X), y)
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 60])
+def test_a_kernel_in_single_precision_is_taken(wine, n_landmarks):
+    """Rounding at the seventh digit makes eigenvalues that should be zero negative."""
+    X, y = wine
+    noise = np.random.default_rng(0).standard_normal((178, 178))
+    G = X @ X.T
+    G += 1e-7 * G.max() * (noise + noise.T)
+    model = KernelDiscriminantAnalysis(
+        kernel="precomputed", n_landmarks=n_landmarks, random_state=0
+    )
+    assert model.fit(G.astype(np.float32), y).score(G, y) > 0.95
+    with pytest.raises(ValueError, match="negative eigenvalues"):  # not in double precision
+        model.set_params(n_landmarks=60).fit(G, y)
+
+
+def test_blocks_of_rows_count_the_landmarks(wine, monkeypatch):
+    """Memory must not grow with the product of rows and landmarks."""
+    X, y = wine
+    monkeypatch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 1)
+    monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1600)
+    sizes = []
+
+    def kernel(A, B):
+        sizes.append(len(A))
+        return rbf_kernel(A, B, gamma=0.05)
+
+    KernelDiscriminantAnalysis(kernel=kernel, n_landmarks=40, random_state=0).fit(X, y)
+    assert sizes.pop(0) == 40  # the landmarks themselves
+    assert max(sizes) <= 1600 / 40
+
+
+def test_nothing_of_an_earlier_fit_stays(wine):
+    X, y = wine
+    model = KernelDiscriminantAnalysis(kernel="linear").fit(X, y)
+    model.set_params(kernel="rbf").fit(X, y)
+    assert not hasattr(model, "components_")
+    assert not hasattr(model, "center_")
+    model.set_params(kernel="linear").fit(X, y)
+    for name in ("dual_coef_", "offset_", "kernel_"):
+        assert not hasattr(model, name)

@@ -1,0 +1,155 @@
+"""Mappings that are linear in their parameters, against plain ridge regression."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.linear_model import Ridge
+
+from supred.low_dim_svm.mappings import basis
+from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
+from supred.low_dim_svm.mappings.normal_equations import CHOLESKY_LIMIT, NormalEquations
+
+RNG = np.random.RandomState(0)
+X = RNG.normal(size=(120, 5)) + 3.0
+Z = RNG.normal(size=(120, 2))
+WEIGHTS = RNG.uniform(0.2, 3.0, size=120)
+
+
+def ridge(phi, Z, weights, shift):
+    """Ridge regression with an intercept, by scikit-learn."""
+    return Ridge(alpha=shift).fit(phi, Z, sample_weight=weights).predict(phi)
+
+
+@pytest.mark.parametrize("n_features", [5, 300])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_linear_mapping_is_ridge_regression(n_features, as_sparse):
+    rows = np.random.RandomState(1).normal(size=(120, n_features)) + 3.0
+    mapping = LinearMapping(alpha=0.7)
+    mapping.prepare(sparse.csr_matrix(rows) if as_sparse else rows, WEIGHTS)
+    mapping.regress(Z, mu=2.0)
+    expected = ridge(rows, Z, WEIGHTS, 0.7)
+    np.testing.assert_allclose(mapping.project_training(), expected, atol=1e-8)
+    np.testing.assert_allclose(mapping.project(rows), expected, atol=1e-8)
+    np.testing.assert_allclose(mapping.project(sparse.csr_matrix(rows)), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("cache_size", [0.0, 1000.0])
+@pytest.mark.parametrize("many_shifts", [False, True])
+def test_rbf_mapping_is_ridge_regression_on_gaussians(cache_size, many_shifts, monkeypatch):
+    monkeypatch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 17)
+    monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1)
+    mapping = RBFMapping(X[:30], 0.05, 0.02, cache_size=cache_size, many_shifts=many_shifts)
+    mapping.prepare(X, WEIGHTS)
+    phi = RBF(length_scale=np.sqrt(1 / 0.1))(X, X[:30])
+    for mu in (2.0, 3.0):
+        mapping.regress(Z, mu)
+        expected = ridge(phi, Z, WEIGHTS, 0.04 / mu)
+        np.testing.assert_allclose(mapping.project_training(), expected, atol=1e-7)
+        np.testing.assert_allclose(mapping.project(X), expected, atol=1e-7)
+    np.testing.assert_allclose(mapping.penalty(), 0.02 * np.sum(mapping.W**2))
+
+
+def test_the_cache_is_bounded_and_changes_nothing(monkeypatch):
+    monkeypatch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 10)
+    monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1)
+    monkeypatch.setattr(basis, "MEGABYTE", 1)
+    results = []
+    for cache_size, blocks in ((0.0, 0), (2.5 * 10 * 30 * 8, 2), (1e9, 12)):
+        mapping = RBFMapping(X[:30], 0.05, 0.02, cache_size=cache_size)
+        mapping.prepare(X, WEIGHTS)
+        assert len(mapping._Phi.kept) == blocks
+        mapping.regress(Z, 2.0)
+        results.append(mapping.project_training())
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_a_snapshot_brings_the_parameters_back():
+    mapping = RBFMapping(X[:30], 0.05, 0.02)
+    mapping.prepare(X, WEIGHTS)
+    mapping.regress(Z, 2.0)
+    before, kept = mapping.project(X), mapping.snapshot()
+    mapping.regress(-Z, 2.0)
+    assert not np.allclose(mapping.project(X), before)
+    mapping.restore(kept)
+    np.testing.assert_array_equal(mapping.project(X), before)
+
+
+def test_forgetting_leaves_what_projection_needs():
+    mapping = RBFMapping(X[:30], 0.05, 0.02)
+    mapping.prepare(X, WEIGHTS)
+    mapping.regress(Z, 2.0)
+    before = mapping.project(X)
+    mapping.forget_training()
+    np.testing.assert_array_equal(mapping.project(X), before)
+    held = [value for value in vars(mapping).values() if isinstance(value, np.ndarray)]
+    assert all(len(array) != len(X) for array in held)
+
+
+def test_normal_equations_by_factors_and_by_eigenvectors():
+    phi = np.random.RandomState(0).normal(size=(50, 8))
+    gram, right = phi.T @ phi, phi.T @ Z[:50]
+    equations = NormalEquations(gram)
+    for step in range(CHOLESKY_LIMIT + 5):
+        shift = 10.0 ** (step - 12)
+        expected = np.linalg.solve(gram + shift * np.eye(8), right)
+        np.testing.assert_allclose(equations.solve(right, shift), expected, rtol=1e-8, atol=1e-11)
+    assert equations._eigen is not None
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 60])
+@pytest.mark.parametrize("many_shifts", [False, True])
+def test_normal_equations_of_any_size(size, many_shifts):
+    phi = np.random.RandomState(0).normal(size=(70, size))
+    gram, right = phi.T @ phi, np.random.RandomState(1).normal(size=(size, 3))
+    kept = gram.copy()
+    equations = NormalEquations(gram, many_shifts=many_shifts)
+    for shift in (10.0, 1e-3, 10.0):
+        expected = np.linalg.solve(gram + shift * np.eye(size), right)
+        np.testing.assert_allclose(equations.solve(right, shift), expected, rtol=1e-9)
+    np.testing.assert_array_equal(gram, kept)
+
+
+def test_a_matrix_that_is_not_finite_has_no_factor():
+    gram = np.eye(3)
+    gram[1, 1] = np.nan
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        NormalEquations(gram).solve(np.ones((3, 1)), 1.0)
+
+
+@pytest.mark.parametrize("many_shifts", [False, True])
+def test_a_singular_matrix_is_solved_all_the_same(many_shifts):
+    phi = np.random.RandomState(0).normal(size=(50, 3))
+    phi = np.column_stack([phi, phi, np.zeros(50)])
+    gram, right = phi.T @ phi, phi.T @ Z[:50]
+    W = NormalEquations(gram, many_shifts=many_shifts).solve(right, 1e-30)
+    np.testing.assert_allclose(
+        phi @ W, phi @ np.linalg.lstsq(phi, Z[:50], rcond=None)[0], atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("cache_size", [0.0, 1000.0])
+def test_a_regression_after_few_rows_moved_is_the_same(cache_size, monkeypatch):
+    """What the rows that stayed add is known; the shortcut must not be felt."""
+    monkeypatch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 100)
+    monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1)
+    rng = np.random.RandomState(0)
+    X, weights = rng.normal(size=(700, 3)), rng.uniform(0.5, 2.0, size=700)
+    Z = rng.normal(size=(700, 2))
+
+    def regress_twice(most_moved):
+        monkeypatch.setattr(basis, "MOST_MOVED", most_moved)
+        mapping = RBFMapping(X[:40], 0.5, alpha=1e-2, cache_size=cache_size)
+        mapping.prepare(X, weights)
+        mapping.regress(Z, mu=2.0)
+        moved = mapping.project_training().copy()
+        moved[5:60] += 0.3
+        moved[690] -= 1.0
+        mapping.regress(moved, mu=3.0)
+        return mapping.W, mapping.w0
+
+    whole = regress_twice(-1.0)
+    some = regress_twice(0.7)
+    np.testing.assert_allclose(some[0], whole[0], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(some[1], whole[1], rtol=1e-8)

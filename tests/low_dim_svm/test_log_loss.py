@@ -1,0 +1,78 @@
+"""The logistic loss: its Z step against an independent solver, its g step against its gradient."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from supred.low_dim_svm.log_loss import LogLoss, class_scores, pull_softmax, row_losses
+
+
+def problem(n_classes, n_dimensions, n_rows=60, scale=2.0, seed=0):
+    rng = np.random.RandomState(seed)
+    n_vectors = n_classes if n_classes > 2 else 1
+    coef = scale * rng.normal(size=(n_vectors, n_dimensions))
+    F = rng.normal(size=(n_rows, n_dimensions))
+    return F, rng.randint(n_classes, size=n_rows), coef, rng.normal(size=n_vectors)
+
+
+def cost(z, f, y, coef, intercept, c):
+    loss = row_losses(class_scores(z[None], coef, intercept), np.array([y]))[0]
+    return 0.5 * np.sum((z - f) ** 2) + c * loss
+
+
+@pytest.mark.parametrize(("n_classes", "n_dimensions"), [(2, 1), (2, 3), (5, 2), (4, 6)])
+@pytest.mark.parametrize("c", [0.01, 1.0, 300.0])
+@pytest.mark.parametrize("scale", [0.1, 20.0])
+def test_z_step_is_that_of_an_independent_solver(n_classes, n_dimensions, c, scale):
+    F, codes, coef, intercept = problem(n_classes, n_dimensions, scale=scale)
+    Z = pull_softmax(F, codes, coef, intercept, c)
+    for f, y, z in zip(F, codes, Z, strict=True):
+        reference = minimize(
+            cost, z + 0.1, (f, y, coef, intercept, c), method="BFGS", options={"gtol": 1e-10}
+        )
+        found = cost(z, f, y, coef, intercept, c)
+        assert found <= reference.fun * (1 + 1e-8) + 1e-12
+
+
+def test_start_does_not_matter():
+    F, codes, coef, intercept = problem(5, 3)
+    first = pull_softmax(F, codes, coef, intercept, 2.0)
+    second = pull_softmax(F, codes, coef, intercept, 2.0, start=F + 3.0)
+    np.testing.assert_allclose(first, second, atol=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_g_step_is_stationary_and_weighted(n_classes):
+    Z, codes, _, _ = problem(n_classes, 3, n_rows=200)
+    weights = np.random.RandomState(1).uniform(0.2, 3.0, size=200)
+    loss = LogLoss(codes, n_classes, weights, C=0.7)
+    loss.train(Z)
+    coef, intercept = loss.parameters
+    scores = class_scores(Z, coef, intercept)
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    residual = 0.7 * weights[:, None] * (p - np.eye(n_classes)[codes])
+    gradient = coef + (residual.T @ Z)[-len(coef) :]
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-3)
+    np.testing.assert_allclose(residual.sum(axis=0)[-len(coef) :], 0.0, atol=1e-3)
+
+
+def test_a_worse_g_step_is_not_taken(monkeypatch):
+    Z, codes, _, _ = problem(3, 2, n_rows=200)
+    loss = LogLoss(codes, 3, np.ones(200))
+    loss.train(Z)
+    before = loss.parameters
+    monkeypatch.setattr(
+        "supred.low_dim_svm.log_loss.LogisticRegression.fit",
+        lambda self, *args, **options: setattr(self, "coef_", self.coef_ + 1),
+    )
+    loss.train(Z)
+    np.testing.assert_array_equal(loss.parameters[0], before[0])
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_binary_and_many_scores(n_classes):
+    Z, codes, _, _ = problem(n_classes, 2, n_rows=100)
+    loss = LogLoss(codes, n_classes, np.ones(100))
+    loss.train(Z)
+    assert loss.scores(Z).shape == ((100,) if n_classes == 2 else (100, n_classes))

@@ -1,0 +1,60 @@
+"""Gaussian kernels against SciPy's distances, far from zero too."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from supred.numerics.kernels import GaussianCenters, scale_gamma
+
+RNG = np.random.RandomState(0)
+X = RNG.normal(size=(80, 6))
+CENTERS = RNG.normal(size=(15, 6))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_distances_and_kernel(make):
+    gaussians = GaussianCenters.of(CENTERS)
+    squared = cdist(X, CENTERS, "sqeuclidean")
+    np.testing.assert_allclose(gaussians.squared_distances(make(X)), squared, rtol=1e-10)
+    np.testing.assert_allclose(gaussians.kernel(make(X), 0.3), np.exp(-0.3 * squared), rtol=1e-10)
+    np.testing.assert_allclose(gaussians.original, CENTERS)
+
+
+def test_single_precision_far_from_zero():
+    """At an offset of 1000 the plain expansion has no digit left."""
+    rows, centers = (X + 1000).astype(np.float32), (CENTERS + 1000).astype(np.float32)
+    exact = cdist(rows.astype(float), centers.astype(float), "sqeuclidean")
+    found = GaussianCenters.of(centers).squared_distances(rows)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, exact, rtol=1e-4)
+    plain = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centers.T + (centers**2).sum(axis=1)
+    assert np.abs(plain - exact).max() > 0.1
+
+
+def test_a_row_that_is_a_centre_has_distance_zero():
+    squared = GaussianCenters.of(CENTERS).squared_distances(CENTERS)
+    assert (squared >= 0).all()
+    np.testing.assert_allclose(np.diag(squared), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+def test_scale_rule(make):
+    weights = RNG.randint(1, 4, size=80)
+    copies = np.repeat(X, weights, axis=0)
+    expected = 1.0 / (2.0 * copies.var(axis=0).sum())
+    np.testing.assert_allclose(scale_gamma(make(X), weights.astype(float)), expected)
+    shifted = scale_gamma(make(X + np.arange(6)), weights.astype(float))
+    np.testing.assert_allclose(shifted, expected)
+
+
+def test_scale_rule_of_constant_features():
+    assert scale_gamma(np.ones((5, 2)), np.ones(5)) == 1.0
+
+
+def test_rows_in_any_order_give_gaussians_in_rows():
+    X = np.random.RandomState(0).normal(size=(40, 3))
+    gaussians = GaussianCenters.of(X[:7])
+    found = gaussians.kernel(np.asfortranarray(X), 0.5)
+    assert found.flags.c_contiguous
+    np.testing.assert_array_equal(found, gaussians.kernel(X, 0.5))

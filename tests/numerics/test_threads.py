@@ -1,0 +1,145 @@
+"""n_jobs is the number of threads, and they do not crowd each other."""
+
+import threading
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from supred import LowDimSVC
+from supred.low_dim_svm.mappings import normal_equations
+from supred.numerics import linear_svm
+from supred.numerics import threads as _threads
+from supred.numerics.decisions import task_signs
+from supred.numerics.threads import map_in_threads, one_blas_thread
+from tests.family import blobs
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+@pytest.fixture(autouse=True)
+def _two_blas_threads():
+    with threadpool_limits(2, user_api="blas"):
+        if blas_threads() != {2}:
+            pytest.skip("this BLAS has no threads to limit")
+        yield
+        assert blas_threads() == {2}  # whatever was set was put back
+
+
+def spread_out(n_rows=2500, n_classes=12):
+    """Rows enough that the SVMs are not solved in one piece."""
+    X, y = blobs(n_rows=n_rows, n_features=3, n_classes=n_classes, spread=3.0)
+    return X, task_signs(y, n_classes, "ovr")
+
+
+def watch(monkeypatch, on_call):
+    """Call `on_call` wherever a worker of the g step starts its work."""
+    original = linear_svm.interior_point
+
+    def watched(*arguments, **options):
+        on_call()
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(linear_svm, "interior_point", watched)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_blas_has_one_thread_inside_the_workers(monkeypatch, n_jobs):
+    Z, signs = spread_out()
+    seen = []
+    watch(monkeypatch, lambda: seen.append(blas_threads()))
+    linear_svm.solve_linear_svms(Z, signs, np.ones(len(Z)), n_jobs=n_jobs)
+    assert seen
+    assert all(threads == {1} for threads in seen)
+
+
+def test_n_jobs_threads_work_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(linear_svm, "TOGETHER", 2)
+    Z, signs = spread_out()
+    meeting = threading.Barrier(2, timeout=60)
+    arrived = set()
+
+    def meet():
+        name = threading.get_ident()
+        if name not in arrived:
+            arrived.add(name)
+            meeting.wait()  # passes only if a second thread gets here
+
+    watch(monkeypatch, meet)
+    linear_svm.solve_linear_svms(Z, signs, np.ones(len(Z)), n_jobs=2)
+    assert len(arrived) == 2
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1])
+def test_one_job_stays_in_its_thread(monkeypatch, n_jobs):
+    Z, signs = spread_out()
+    seen = set()
+    watch(monkeypatch, lambda: seen.add(threading.get_ident()))
+    linear_svm.solve_linear_svms(Z, signs, np.ones(len(Z)), n_jobs=n_jobs)
+    assert seen == {threading.get_ident()}
+
+
+def test_n_jobs_reaches_the_g_step(monkeypatch):
+    X, y = blobs()
+    seen = []
+    original = _threads.count_threads
+
+    def watched(n_jobs):
+        seen.append(n_jobs)
+        return original(n_jobs)
+
+    monkeypatch.setattr(_threads, "count_threads", watched)
+    with pytest.warns(ConvergenceWarning):
+        LowDimSVC(n_centers=8, n_jobs=2, max_iter=2, random_state=0).fit(X, y)
+    assert set(seen) == {2}
+
+
+@pytest.mark.parametrize("main_leaves_first", [False, True])
+def test_blocks_that_overlap_put_back_what_there_was(main_leaves_first):
+    inside, leave = threading.Event(), threading.Event()
+
+    def other():
+        with one_blas_thread():
+            inside.set()
+            leave.wait(60)
+
+    thread = threading.Thread(target=other)
+    with one_blas_thread():
+        thread.start()
+        assert inside.wait(60)
+        assert blas_threads() == {1}
+        if not main_leaves_first:
+            leave.set()
+            thread.join()
+            assert blas_threads() == {1}
+    leave.set()
+    thread.join()
+    assert blas_threads() == {2}
+    with one_blas_thread():
+        assert blas_threads() == {1}
+
+
+def test_an_error_puts_back_what_there_was():
+    def fail():
+        raise RuntimeError(str(blas_threads()))
+
+    with pytest.raises(RuntimeError, match=r"\{1\}"):
+        map_in_threads(fail, [()], n_jobs=1)
+    assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize(("size", "threads"), [(20, {1}), (600, {2})])
+def test_small_factors_take_one_thread(monkeypatch, size, threads):
+    seen = []
+    original = normal_equations.dpotrf
+
+    def watched(*arguments, **options):
+        seen.append(blas_threads())
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(normal_equations, "dpotrf", watched)
+    normal_equations.NormalEquations(np.eye(size)).solve(np.ones((size, 1)), 1.0)
+    assert seen == [threads]
