@@ -1,7 +1,7 @@
 """What every estimator of the library shares."""
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import (
@@ -20,6 +20,7 @@ from supred.base.sources import (
     check_source,
     refuse_source,
 )
+from supred.base.state import present_attributes
 from supred.base.validation import are_ready
 from supred.common.labels import check_no_label_missing, encode_labels
 
@@ -55,6 +56,14 @@ class LatentClassifier(
 
     # Whether rows may come block by block, from files, memory maps or a cluster.
     _takes_sources = False
+
+    # What `fit` sets, of which an estimator may have some only; a subclass adds its own.
+    _fitted_attributes: tuple[str, ...] = (
+        "classes_",
+        "n_features_in_",
+        "feature_names_in_",
+        "_n_features_out",
+    )
 
     def _validate_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return the validated rows, the classes and the index of each row's class."""
@@ -134,6 +143,53 @@ class LatentClassifier(
             return lazily(self, X, _labels)
         scores = self._decide(self._latent(X))
         return self.classes_[winners(scores)]
+
+    def score_latent(self, Z: np.ndarray) -> np.ndarray:
+        """Return the scores of latent coordinates, as `decision_function` does for rows.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n_rows, n_components)
+            Coordinates that `transform` returned, or any other points of the latent space.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
+        """
+        check_is_fitted(self)
+        return self._decide(np.asarray(Z))
+
+    def classify_latent(self, Z: np.ndarray) -> np.ndarray:
+        """Return the class of each point of the latent space, as `predict` does for rows.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n_rows, n_components)
+            Coordinates that `transform` returned, or any other points of the latent space.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+        """
+        scores = self.score_latent(Z)
+        return self.classes_[winners(scores)]
+
+    def to_state(self) -> dict[str, Any]:
+        """Return parameters and fitted attributes: all that a file must hold of the estimator."""
+        check_is_fitted(self)
+        fitted = present_attributes(self, self._fitted_attributes)
+        return {**self.get_params(deep=False), **fitted}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Return the fitted estimator whose state `to_state` returned."""
+        parameters = {name: state[name] for name in cls._get_param_names()}
+        made = cls(**parameters)
+        for name in state.keys() - parameters.keys():
+            if name not in cls._fitted_attributes:
+                raise ValueError(f"{cls.__name__} has no attribute {name!r}")
+            setattr(made, name, state[name])
+        return made
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows (or of their weight) whose class is predicted.

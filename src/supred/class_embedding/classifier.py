@@ -290,8 +290,21 @@ class ClassConstrainedEmbedding(LatentClassifier):
         -------
         labels : ndarray of shape (n_rows,)
         """
-        Z = self._latent(X)
-        return self.classifier_.predict(Z.astype(float, copy=False))
+        return self.classify_latent(self._latent(X))
+
+    def classify_latent(self, Z: np.ndarray) -> np.ndarray:
+        """Return the class of each point of the latent space.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n_rows, n_components)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        return self.classifier_.predict(np.asarray(Z, dtype=float))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the rows of `X` that are labelled.

@@ -31,6 +31,17 @@ class LowDimModel(LatentClassifier):
 
     _takes_sources = True
 
+    _fitted_attributes = (
+        *LatentClassifier._fitted_attributes,
+        "mapping_",
+        "coef_",
+        "intercept_",
+        "history_",
+        "n_iter_",
+        "best_iter_",
+        "stopping_reason_",
+    )
+
     mapping: Any
     loss: str
     multi_class: str

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from supred.base.latent_classifier import LatentClassifier, winners
+from supred.base.latent_classifier import LatentClassifier
 
 
 class LatentParts(NamedTuple):
@@ -46,11 +46,7 @@ def take_apart(estimator: Any) -> LatentParts:
         )
     if not isinstance(estimator, LatentClassifier):
         return LatentParts(estimator.transform, None)
-    if hasattr(estimator, "classifier_"):
-        return LatentParts(estimator.transform, estimator.classifier_.predict)
-    return LatentParts(
-        estimator.transform, lambda Z: estimator.classes_[winners(estimator._decide(Z))]
-    )
+    return LatentParts(estimator.transform, estimator.classify_latent)
 
 
 def decision_regions(

@@ -104,9 +104,7 @@ def _own_arrays(model: Any) -> Sequence[np.ndarray]:
 
 
 def _own_decide(model: Any, Z: np.ndarray) -> np.ndarray:
-    from supred.base.latent_classifier import winners
-
-    return model.classes_[winners(model._decide(Z))]
+    return model.classify_latent(Z)
 
 
 def _svc_arrays(model: SVC) -> Sequence[np.ndarray]:
@@ -170,10 +168,6 @@ def _embedding_settings(facts: Facts) -> Settings:
             (0.1, 12, "linear"),
         )
     ]
-
-
-def _embedding_decide(model: Any, Z: np.ndarray) -> np.ndarray:
-    return model.classifier_.predict(Z)
 
 
 def _lda_decide(model: Any, Z: np.ndarray) -> np.ndarray:
@@ -273,7 +267,7 @@ METHODS: dict[str, Method] = {
             lambda model: len(model.embedding_),
             _own_arrays,
             _transform,
-            _embedding_decide,
+            _own_decide,
         ),
         Method(
             "MaxMarginProjection",
