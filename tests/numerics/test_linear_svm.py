@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from supred.low_dim_svm.z_step import pull_two_classes as z_step_two_classes
 from supred.numerics import linear_svm, svm_working_set
 from supred.numerics.linear_svm import solve_linear_svm, solve_linear_svms
 from supred.numerics.svm_interior_point import interior_point
@@ -208,3 +209,30 @@ def test_many_overlapping_rows_take_few_iterations(C):
     svm = solve_linear_svm(Z, y, np.full(len(y), C))
     assert svm.gap <= 1e-4 * svm.objective
     assert svm.n_iter < 150
+
+
+def test_a_guess_whose_margin_holds_many_rows_costs_no_more_than_none(monkeypatch):
+    """After a Z step thousands of rows lie on the margin of the last SVM, which says nothing."""
+    rng = np.random.RandomState(0)
+    F = rng.randn(20_000, 3)
+    y = np.where(F[:, 0] + 0.7 * rng.randn(20_000) > 0, 1.0, -1.0)
+    u = np.full(len(y), 1.0)
+    last = solve_linear_svm(F[:2000], y[:2000], u[:2000], tol=1e-8)
+    guess = last.coef, last.intercept
+    Z = z_step_two_classes(F, y, *guess, c=1.2 / float(last.coef @ last.coef))
+    on_margin = np.abs(1.0 - y * (Z @ last.coef + last.intercept)) < 1e-9
+    assert on_margin.mean() > 0.1
+    work = []
+
+    def counted(Z, *rest, **options):
+        found = interior_point(Z, *rest, **options)
+        work.append(Z.shape[2] * found[3].max())  # rows times iterations
+        return found
+
+    monkeypatch.setattr("supred.numerics.linear_svm.interior_point", counted)
+    cold = solve_linear_svm(Z, y, u, tol=1e-8)
+    without = sum(work)
+    work.clear()
+    warm = solve_linear_svm(Z, y, u, tol=1e-8, start=guess)
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-7)
+    assert sum(work) <= 3 * without

@@ -26,6 +26,8 @@ SMALL = 1500
 # SVMs that go through the same array operations; fixed, so that n_jobs changes no result. Ten of
 # them in one batch are quicker than in two batches on two threads, which wait for each other.
 TOGETHER = 20
+# A guess whose working set leaves a larger relative gap than this is dropped.
+USELESS_GAP = 0.1
 # A row that pads a working set is a copy of another with this part of its bound.
 PADDING = 1e-30
 
@@ -215,39 +217,48 @@ def _solve_columns(
 
 
 def _solve_batch(problems: list[Problem], tol: float, starts: list[_Start]) -> list[LinearSVM]:
-    """Solve small problems in one piece, others by working sets that grow."""
-    sets: list[WorkingSet] = []
-    n_iter = [0] * len(problems)
+    """Solve small problems in one piece, others by working sets that grow.
+
+    A guess that leaves a large gap after the first round is dropped for one from thinned-out
+    rows. It is no guide where a Z step has put many rows exactly on the margin of the guess,
+    which then says nothing about their a: its working set would have to grow to all of them.
+    """
     large = [len(problem.y) > max(SMALL, 4 * FEWEST) for problem in problems]
-    cold = [i for i, start in enumerate(starts) if large[i] and start is None]
-    coarse: dict[int, LinearSVM] = {}
-    if cold:
-        thin = [_thin_out(problems[i]) for i in cold]
-        guesses = _solve_batch(thin, max(tol, 1e-3), [None] * len(thin))
-        coarse = dict(zip(cold, guesses, strict=True))
+    guided = [is_large and start is not None for is_large, start in zip(large, starts, strict=True)]
+    sets: dict[int, WorkingSet] = {}
+    n_iter = [0] * len(problems)
     for i, (problem, start) in enumerate(zip(problems, starts, strict=True)):
         if not large[i]:
-            sets.append(WorkingSet.whole(problem))
+            sets[i] = WorkingSet.whole(problem)
         elif start is not None:
-            sets.append(WorkingSet.near(problem, *start))
-        else:
-            # A guess that comes from an eighth of the rows is not near enough for a small set.
-            guess = coarse[i]
-            sets.append(WorkingSet.near(problem, guess.coef, guess.intercept, share=0.1))
-            n_iter[i] = guess.n_iter
+            sets[i] = WorkingSet.near(problem, *start)
+    lost = [i for i in range(len(problems)) if i not in sets]
     svms: dict[int, LinearSVM] = {}
-    unsolved = list(range(len(problems)))
-    while unsolved:
-        still = []
+    unsolved = list(sets)
+    while unsolved or lost:
+        for i, guess in zip(lost, _coarse_guesses([problems[i] for i in lost], tol), strict=True):
+            # A guess that comes from an eighth of the rows is not near enough for a small set.
+            sets[i] = WorkingSet.near(problems[i], guess.coef, guess.intercept, share=0.1)
+            n_iter[i] += guess.n_iter
+        unsolved, lost, still = unsolved + lost, [], []
         solved = _solve_on([sets[i] for i in unsolved], tol)
         for i, (svm, slack) in zip(unsolved, solved, strict=True):
             n_iter[i] += svm.n_iter
             svms[i] = replace(svm, n_iter=n_iter[i])
             allowance = tol * svm.objective
-            if svm.gap > allowance and sets[i].grow(svm.coef, svm.intercept, slack, allowance):
+            if svm.gap > allowance and guided[i] and svm.gap > USELESS_GAP * svm.objective:
+                lost.append(i)
+            elif svm.gap > allowance and sets[i].grow(svm.coef, svm.intercept, slack, allowance):
                 still.append(i)
+            guided[i] = False
         unsolved = still
     return [svms[i] for i in range(len(problems))]
+
+
+def _coarse_guesses(problems: list[Problem], tol: float) -> list[LinearSVM]:
+    """Solve thinned-out problems, which are guesses of the whole ones."""
+    thin = [_thin_out(problem) for problem in problems]
+    return _solve_batch(thin, max(tol, 1e-3), [None] * len(thin)) if thin else []
 
 
 _Solved = tuple[LinearSVM, np.ndarray]  # an SVM and the slack of all rows

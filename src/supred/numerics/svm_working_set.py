@@ -68,8 +68,8 @@ class WorkingSet:
         """
         slack = problem.slack(w, b)
         least = max(WORKING, PER_DIMENSION * (len(w) + 1))
-        # Where few rows violate their margin, few are near it.
-        count = min(int(share * len(slack)), int((slack > LITTLE).sum()))
+        # As many as violate their margin, or lie so near that a coarse guess cannot tell.
+        count = min(int(share * len(slack)), int((slack > -LITTLE).sum()))
         free = near_margin(slack, max(least, count))
         for sign in (-1.0, 1.0):
             side = problem.y == sign
