@@ -1,0 +1,178 @@
+"""Draw cases, run them under a time limit, and tell distinct failures apart."""
+
+import argparse
+import os
+import re
+import signal
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from benchmarks.fuzz import command_line, estimators, kills, model_files, properties, tables
+
+# Draws the lines of a case; they run in a folder of their own.
+Recipe = Callable[[np.random.Generator], str]
+
+KINDS: dict[str, Recipe] = {
+    "estimators": estimators.recipe,
+    "properties": properties.recipe,
+    "model_files": model_files.recipe,
+    "tables": tables.recipe,
+    "command_line": command_line.recipe,
+    "kills": kills.recipe,
+}
+# Of so many cases of the first kind one of this kind is run: they start processes.
+EVERY = {"kills": 200, "command_line": 2, "tables": 2}
+CASE_SECONDS = 60
+FAILURES_SHOWN = 50
+
+
+class TooSlowError(Exception):
+    """A case did not end in time."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case that failed: its lines, what was raised and where.
+
+    Attributes
+    ----------
+    case : str
+        ``KIND:NUMBER``.
+    recipe : str
+        The lines that reproduce it.
+    error : str
+        Type and text of the error.
+    place : str
+        File and function of the innermost frame inside supred.
+    """
+
+    case: str
+    recipe: str
+    error: str
+    place: str
+
+    @property
+    def signature(self) -> tuple[str, str, str]:
+        """What failures of one cause have in common: kind, error without numbers, and place."""
+        text = re.sub(r"[\d.e+-]+", "#", self.error)
+        return self.case.split(":")[0], text[:120], self.place
+
+
+def run_case(kind: str, number: int, seed: int, *, limit: int = CASE_SECONDS) -> Failure | None:
+    """Run one case in an empty folder; return its failure, None if all is well."""
+    recipe = draw(kind, number, seed)
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            with time_limit(limit):
+                exec(compile(recipe, f"<{kind}:{number}>", "exec"), {"__name__": "fuzz"})
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}"
+            return Failure(f"{kind}:{number}", recipe, text, _place_of(error))
+        finally:
+            os.chdir(before)
+    return None
+
+
+def draw(kind: str, number: int, seed: int) -> str:
+    """Return the lines of a case: they depend on its kind, its number and the seed alone."""
+    place = list(KINDS).index(kind)
+    return KINDS[kind](np.random.default_rng([seed, place, number]))
+
+
+def schedule(kinds: list[str]) -> Iterator[tuple[str, int]]:
+    """Yield kinds and numbers of cases without end, slow kinds more seldom."""
+    counts: Counter[str] = Counter()
+    turn = 0
+    while True:
+        for kind in kinds:
+            if turn % EVERY.get(kind, 1) == 0:
+                yield kind, counts[kind]
+                counts[kind] += 1
+        turn += 1
+
+
+@contextmanager
+def time_limit(seconds: int) -> Iterator[None]:
+    """Raise TooSlowError if the block takes longer (where the system has alarms)."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def ring(signum: int, frame: FrameType | None) -> None:
+        raise TooSlowError(f"not finished after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _place_of(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [f for f in frames if f"{os.sep}supred{os.sep}" in f.filename] or list(frames)
+    last = ours[-1]
+    return f"{Path(last.filename).name}:{last.name}"
+
+
+def campaign(kinds: list[str], seed: int, *, seconds: float, cases: float) -> dict[str, Any]:
+    """Run cases until the time is up or there were enough; return counts and failures."""
+    began = perf_counter()
+    counts: Counter[str] = Counter()
+    failures: dict[tuple[str, str, str], list[Failure]] = {}
+    for kind, number in schedule(kinds):
+        if perf_counter() - began > seconds or sum(counts.values()) >= cases:
+            break
+        counts[kind] += 1
+        failure = run_case(kind, number, seed)
+        if failure is not None:
+            failures.setdefault(failure.signature, []).append(failure)
+    return {"counts": dict(counts), "failures": list(failures.values())}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the campaign; the exit code is 1 if a case failed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, help="how long (default: 120, or until --cases)")
+    parser.add_argument("--cases", type=float, default=np.inf, help="at most this many cases")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", choices=list(KINDS), default=list(KINDS))
+    parser.add_argument("--case", metavar="KIND:NUMBER", help="run one case and show its lines")
+    parser.add_argument("--quick", action="store_true", help="20 s")
+    options = parser.parse_args(arguments)
+    if options.case:
+        kind, _, number = options.case.partition(":")
+        print(draw(kind, int(number), options.seed))
+        failure = run_case(kind, int(number), options.seed)
+        print("passed" if failure is None else f"FAILED: {failure.error} ({failure.place})")
+        return failure is not None
+    seconds = options.seconds or (
+        20.0 if options.quick else np.inf if np.isfinite(options.cases) else 120.0
+    )
+    found = campaign(options.only, options.seed, seconds=seconds, cases=options.cases)
+    for group in found["failures"][:FAILURES_SHOWN]:
+        first = min(group, key=lambda failure: len(failure.recipe))
+        print(f"\n--- {len(group)} x {first.error[:400]}\n    in {first.place}, case {first.case}")
+        print(first.recipe)
+    total = sum(found["counts"].values())
+    print(", ".join(f"{kind} {count}" for kind, count in found["counts"].items()), file=sys.stderr)
+    n_failed = sum(len(group) for group in found["failures"])
+    print(f"\n{total - n_failed} passed, {n_failed} failed", flush=True)
+    return 1 if n_failed else 0

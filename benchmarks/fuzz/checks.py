@@ -1,0 +1,152 @@
+"""What must hold whatever the input is; a failed check raises AssertionError.
+
+An estimator may refuse input with a ValueError of supred's or scikit-learn's own; any other
+exception is a failure, and so is a warning of NumPy's from inside the library.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+# Errors that come from the depths of a library rather than from a check of the input.
+UNCLEAR = (
+    "array must not contain infs or NaNs",
+    "must be positive definite",
+    "reshape",
+    "broadcast",
+)
+
+
+@contextmanager
+def no_numeric_warnings() -> Iterator[None]:
+    """Turn NumPy's RuntimeWarnings from inside the library into failures."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("error", category=RuntimeWarning, module=r"supred\b.*")
+        yield
+
+
+def _refused(error: ValueError) -> None:
+    text = str(error)
+    assert len(text) > 15, f"the error says too little: {text!r}"
+    for phrase in UNCLEAR:
+        assert phrase not in text, f"the error is not about the input: {text}"
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Fit; return None if the input was refused with a clear error."""
+    before = _dense(X).copy(), np.array(y)
+    options = {} if sample_weight is None else {"sample_weight": sample_weight}
+    with no_numeric_warnings():
+        try:
+            fitted = estimator.fit(X, y, **options)
+        except ValueError as error:
+            _refused(error)
+            fitted = None
+    assert np.array_equal(_dense(X), before[0]), "X was changed"
+    assert np.array_equal(np.asarray(y), before[1]), "y was changed"
+    return fitted
+
+
+def usable(fitted: Any, X: Any) -> None:
+    """Check that a fitted model's answers are finite and fit together."""
+    with no_numeric_warnings():
+        Z = fitted.transform(X)
+        assert np.isfinite(Z).all(), "transform is not finite"
+        if not hasattr(fitted, "predict"):
+            return
+        labels = fitted.predict(X)
+        assert np.isin(labels, fitted.classes_).all(), "an unknown class was predicted"
+        if hasattr(fitted, "decision_function"):
+            scores = fitted.decision_function(X)
+            assert np.isfinite(scores).all(), "decision_function is not finite"
+        assert np.array_equal(fitted.classify_latent(Z), labels), "predict is not of transform"
+        if hasattr(fitted, "predict_proba"):
+            chances = fitted.predict_proba(X)
+            assert np.isfinite(chances).all(), "predict_proba is not finite"
+            assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-4), "chances do not add up to 1"
+
+
+def check_fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> None:
+    """Fit and use a model, or be refused clearly."""
+    fitted = fit(estimator, X, y, sample_weight)
+    if fitted is not None:
+        usable(fitted, X)
+
+
+def _close(first: np.ndarray, second: np.ndarray, what: str, tol: float) -> None:
+    size = max(float(np.abs(first).max()), 1e-300)
+    worst = float(np.abs(first - second).max()) / size
+    assert worst <= tol, f"{what}: relative difference {worst:.2g}"
+
+
+def _precision(X: Any) -> float:
+    return 1e-3 if X.dtype == np.float32 else 1e-6
+
+
+def check_row_alone(estimator: Any, X: Any, y: Any) -> None:
+    """Check that a row's coordinates do not depend on the rows that it comes with."""
+    fitted = fit(estimator, X, y)
+    if fitted is not None:
+        whole = fitted.transform(X)
+        alone = np.vstack([fitted.transform(X[k : k + 1]) for k in range(0, X.shape[0], 5)])
+        _close(whole[::5], alone, "a row alone and in a batch", _precision(X))
+
+
+def check_again(estimator: Any, X: Any, y: Any) -> None:
+    """Check that the same random_state gives the same model."""
+    first = fit(clone(estimator), X, y)
+    second = fit(clone(estimator), X, y)
+    assert (first is None) == (second is None), "refused once only"
+    if first is not None and second is not None:
+        assert np.array_equal(first.transform(X), second.transform(X)), "two fits differ"
+
+
+def check_sparse(estimator: Any, X: Any, y: Any) -> None:
+    """Check that sparse rows give the model of dense rows."""
+    first = fit(clone(estimator), _dense(X), y)
+    second = fit(clone(estimator), sparse.csr_matrix(_dense(X)), y)
+    assert (first is None) == (second is None), "refused in one form only"
+    if first is not None and second is not None:
+        agree = np.mean(first.predict(_dense(X)) == second.predict(_dense(X)))
+        assert agree >= 0.95, f"sparse and dense agree on {agree:.0%} only"
+
+
+def check_labels(estimator: Any, X: Any, y: Any) -> None:
+    """Check that other names for the classes change the names only."""
+    classes, index = np.unique(y, return_inverse=True)
+    names = np.array([f"class {k}" for k in range(len(classes))])
+    first = fit(clone(estimator), X, index)
+    second = fit(clone(estimator), X, names[index])
+    assert (first is None) == (second is None), "refused under one name only"
+    if first is not None and second is not None and hasattr(first, "predict"):
+        assert np.array_equal(names[first.predict(X)], second.predict(X)), "other predictions"
+
+
+def check_unit_weights(estimator: Any, X: Any, y: Any) -> None:
+    """Check that weights of one are the same as none."""
+    fitted = fit(clone(estimator), X, y, np.ones(X.shape[0]))
+    plain = fit(clone(estimator), X, y)
+    assert (fitted is None) == (plain is None), "refused with weights of one only"
+    if fitted is not None and plain is not None:
+        _close(plain.transform(X), fitted.transform(X), "weights of one", _precision(X))
+
+
+def check_file(estimator: Any, X: Any, y: Any) -> None:
+    """Check that a saved and loaded model gives the same answers."""
+    from supred.export import load_model, save_model
+
+    fitted = fit(estimator, X, y)
+    if fitted is not None:
+        save_model(fitted, "model.supred", overwrite=True)
+        again = load_model("model.supred")
+        assert np.array_equal(fitted.transform(X), again.transform(X)), "a loaded model differs"
