@@ -28,7 +28,7 @@ from supred.category_space.ascent import solve_squared
 from supred.category_space.certificate import rapcsak_eigenvalue
 from supred.category_space.problem import build_problem
 from supred.datasets.real import DataNotFoundError, load_uci
-from supred.numerics.class_scatter import MatrixScatters
+from supred.numerics.class_scatter import MatrixScatters, members_of
 
 # Data: required % of (squared, whitened, kernel + angle); published % of (CQS, CAS, FLD, kernel).
 ACCURACIES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
@@ -141,9 +141,14 @@ def exactness_rows() -> list[Row]:
     fits = (squared, absolute, kernel)
     W, A, G = squared.components_.T, kernel.dual_coef_, kernel.kernel_(X)
     falls = [-np.diff(m.history_["objective"]).min(initial=0.0) / m.objective_ for m in fits]
-    codes = np.unique(y, return_inverse=True)[1]
+    class_index = np.unique(y, return_inverse=True)[1]
     problem = build_problem(
-        X, lambda block: block, codes, np.ones(len(y)), 3, n_dims=X.shape[1], origin="global"
+        X,
+        lambda block: block,
+        members_of(class_index, 3),
+        np.ones(len(y)),
+        n_dims=X.shape[1],
+        origin="global",
     )
     assert isinstance(problem.scatters, MatrixScatters)
     R = problem.scatters.matrices
@@ -181,18 +186,23 @@ def pymanopt_rows(n_repeats: int) -> list[Row]:
     except ImportError:
         return [Row(name, "skipped: pip install pymanopt")]
     X, y = load("satellite")
-    codes = np.unique(y, return_inverse=True)[1]
-    K, D = codes.max() + 1, X.shape[1]
+    class_index = np.unique(y, return_inverse=True)[1]
+    K, D = class_index.max() + 1, X.shape[1]
     manifold = Stiefel(D, K)
     ratios, worst = [], np.inf
     for repeat in range(n_repeats):
         began = perf_counter()
-        model = CategorySpace(random_state=repeat).fit(X, codes)
+        model = CategorySpace(random_state=repeat).fit(X, class_index)
         ours = perf_counter() - began
         began = perf_counter()
         # The same class scatters, made in the same way, are part of both times.
         scatters = build_problem(
-            X - X.mean(axis=0), lambda b: b, codes, np.ones(len(y)), K, n_dims=D, origin="global"
+            X - X.mean(axis=0),
+            lambda b: b,
+            members_of(class_index, K),
+            np.ones(len(y)),
+            n_dims=D,
+            origin="global",
         ).scatters
         scale = float(scatters.traces().sum())
 
@@ -270,14 +280,13 @@ def start_rows(names: list[str]) -> list[Row]:
     for name in names:
         X, y = load(name)
         X = StandardScaler().fit_transform(X)
-        codes = np.unique(y, return_inverse=True)[1]
+        class_index = np.unique(y, return_inverse=True)[1]
         for origin in ("global", "class"):
             problem = build_problem(
                 X,
                 lambda b: b,
-                codes,
+                members_of(class_index, class_index.max() + 1),
                 np.ones(len(y)),
-                codes.max() + 1,
                 n_dims=X.shape[1],
                 origin=origin,
             )

@@ -7,18 +7,25 @@ from scipy.linalg import expm
 from sklearn.datasets import load_iris, load_wine
 
 from supred.category_space.ascent import (
+    AscentOptions,
     absolute_pull,
     ascend,
     auxiliary_step,
     greedy_start,
-    polar,
     random_start,
     solve_absolute,
     solve_squared,
     squared_pull,
 )
 from supred.category_space.problem import build_problem, build_sparse_problem, orient, whitening
-from supred.numerics.class_scatter import ClassRows, MatrixScatters, RowScatters, leading_eigenpair
+from supred.numerics.class_scatter import (
+    ClassRows,
+    MatrixScatters,
+    RowScatters,
+    leading_eigenpair,
+    members_of,
+    polar,
+)
 
 ORIGINS = ["global", "class", "zero"]
 
@@ -35,7 +42,7 @@ def wine_problem(**options):
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     options = {"origin": "global", "n_dims": X.shape[1]} | options
-    return build_problem(X, lambda block: block, y, np.ones(len(y)), 3, **options)
+    return build_problem(X, lambda block: block, members_of(y, 3), np.ones(len(y)), **options)
 
 
 def absolute_value(X, y, W, eps, origin):
@@ -71,7 +78,7 @@ def test_squared_finds_the_best_of_a_grid_of_rotations(seed):
     v = np.array([-np.sin(angles), np.cos(angles)])
     R = scatters.matrices
     values = 0.5 * (np.einsum("ia,ij,ja->a", u, R[0], u) + np.einsum("ia,ij,ja->a", v, R[1], v))
-    solution = solve_squared(scatters, tol=1e-10)
+    solution = solve_squared(scatters, AscentOptions(tol=1e-10))
     assert solution.objective >= values.max() * (1 - 1e-12)
     assert solution.objective == pytest.approx(values.max(), rel=1e-6)
 
@@ -84,7 +91,9 @@ def test_scatters_that_share_eigenvectors_are_an_assignment():
     diagonals = rng.uniform(0, 1, size=(3, 5))
     best = max(sum(diagonals[k, p[k]] for k in range(3)) for p in permutations(range(5), 3))
     scatters = MatrixScatters(np.array([np.diag(d) for d in diagonals]))
-    assert 2 * solve_squared(scatters, n_init=10).objective == pytest.approx(best, rel=1e-8)
+    assert 2 * solve_squared(scatters, AscentOptions(n_init=10)).objective == pytest.approx(
+        best, rel=1e-8
+    )
 
 
 @pytest.mark.parametrize("momentum", [False, True])
@@ -110,7 +119,7 @@ def test_squared_objective_never_falls(momentum, seed):
 def test_absolute_objective_never_falls(free_origin, seed):
     problem = wine_problem(keep_rows=True)
     result = ascend(
-        lambda W: absolute_pull(problem.classes, W, 0.01, free_origin=free_origin),
+        lambda W: absolute_pull(problem.class_rows, W, 0.01, free_origin=free_origin),
         random_start(13, 3, seed),
         max_iter=500,
         tol=1e-9,
@@ -138,7 +147,7 @@ def test_gradients_by_finite_differences(free_origin):
     W, step = random_start(13, 3, 0), rng.standard_normal((13, 3))
     for pull in (
         lambda W: squared_pull(problem.scatters, W),
-        lambda W: absolute_pull(problem.classes, W, 0.5, free_origin=free_origin),
+        lambda W: absolute_pull(problem.class_rows, W, 0.5, free_origin=free_origin),
     ):
         slope = (pull(W + 1e-5 * step)[0] - pull(W - 1e-5 * step)[0]) / 2e-5
         assert slope == pytest.approx(np.sum(pull(W)[1] * step), rel=1e-6)
@@ -164,9 +173,8 @@ def test_absolute_is_the_criterion_and_does_not_see_a_shift(origin):
         problem = build_problem(
             X + shift,
             lambda block: block,
-            y,
+            members_of(y, 3),
             np.ones(150),
-            3,
             n_dims=4,
             origin=origin,
             keep_rows=True,
@@ -174,7 +182,7 @@ def test_absolute_is_the_criterion_and_does_not_see_a_shift(origin):
         eps = 1e-3 * problem.rms_distance
         start = solve_squared(problem.scatters)
         solutions.append(
-            solve_absolute(problem.classes, eps, start.axes, free_origin=origin == "class")
+            solve_absolute(problem.class_rows, eps, start.axes, free_origin=origin == "class")
         )
         written = absolute_value(X, y, solutions[-1].axes, eps, origin)
         assert solutions[-1].objective == pytest.approx(written, rel=1e-6)
@@ -186,9 +194,15 @@ def test_absolute_is_the_criterion_and_does_not_see_a_shift(origin):
 def test_absolute_beats_random_axes():
     X, y = load_iris(return_X_y=True)
     problem = build_problem(
-        X, lambda block: block, y, np.ones(150), 3, n_dims=4, origin="global", keep_rows=True
+        X,
+        lambda block: block,
+        members_of(y, 3),
+        np.ones(150),
+        n_dims=4,
+        origin="global",
+        keep_rows=True,
     )
-    found = solve_absolute(problem.classes, 0.01, random_start(4, 3, 0), free_origin=False)
+    found = solve_absolute(problem.class_rows, 0.01, random_start(4, 3, 0), free_origin=False)
     for seed in range(300):
         W = random_start(4, 3, seed)
         assert found.objective >= absolute_value(X, y, W, 0.01, "global")
@@ -211,10 +225,12 @@ def test_scatters_by_matrices_rows_and_sparse_rows_agree(origin):
         centred = rows - origins[origin]
         expected.append((centred * weights[y == k, None]).T @ centred)
     options = {"origin": origin, "n_dims": 13}
-    matrices = build_problem(X, lambda block: block, y, weights, 3, **options)
-    by_rows = build_problem(X, lambda block: block, y, weights, 3, keep_rows=True, **options)
+    matrices = build_problem(X, lambda block: block, members_of(y, 3), weights, **options)
+    by_rows = build_problem(
+        X, lambda block: block, members_of(y, 3), weights, keep_rows=True, **options
+    )
     by_sparse = build_sparse_problem(
-        sparse.csr_array(X), np.zeros(13), y, weights, 3, origin=origin, keep_rows=True
+        sparse.csr_array(X), np.zeros(13), members_of(y, 3), weights, origin=origin, keep_rows=True
     )
     assert isinstance(matrices.scatters, MatrixScatters)
     assert isinstance(by_sparse.scatters, RowScatters)
@@ -227,7 +243,7 @@ def test_scatters_by_matrices_rows_and_sparse_rows_agree(origin):
         np.testing.assert_allclose(scatters.traces(), [np.trace(R) for R in expected], rtol=1e-9)
         np.testing.assert_allclose(scatters.apply_one(1, U), expected[1] @ U, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(problem.mean, mean, rtol=1e-9)
-    rows = RowScatters(by_rows.classes)
+    rows = RowScatters(by_rows.class_rows)
     np.testing.assert_allclose(rows.apply(U), wanted, rtol=1e-9, atol=1e-9)
 
 
@@ -266,7 +282,8 @@ def test_random_starts_find_what_the_computed_one_misses():
     problem = wine_problem(origin="class", keep_rows=True)
     start = solve_squared(problem.scatters).axes
     alone, best = (
-        solve_absolute(problem.classes, 0.004, start, free_origin=True, n_init=n) for n in (0, 8)
+        solve_absolute(problem.class_rows, 0.004, start, AscentOptions(n_init=n), free_origin=True)
+        for n in (0, 8)
     )
     assert alone.start == 0
     assert best.start > 0
@@ -281,17 +298,17 @@ def test_no_random_starts_where_the_first_has_reached_the_bound(monkeypatch):
 
 def test_a_start_near_a_known_optimum_is_not_followed_to_its_end():
     scatters = scatters_of(3, 6)
-    whole = solve_squared(scatters, n_init=0, tol=1e-10)
+    whole = solve_squared(scatters, AscentOptions(n_init=0, tol=1e-10))
     options = {"max_iter": 1000, "tol": 1e-10, "known": whole.axes}
     again = ascend(lambda W: squared_pull(scatters, W), random_start(6, 3, 1), **options)
-    assert again.reason == "known"
+    assert again.stopping_reason == "converged"
     assert again.objective == pytest.approx(whole.objective, rel=1e-3)
     assert again.objective < whole.objective
 
 
 def test_stopping_reasons():
     scatters = scatters_of(3, 6)
-    assert solve_squared(scatters, max_iter=1, tol=0).reason == "max_iter"
-    assert not solve_squared(scatters, max_iter=1, tol=0).converged
-    assert solve_squared(scatters, tol=1e-6).reason == "stationary"
-    assert solve_squared(scatters, tol=0.0, n_init=0).reason == "no rise"
+    assert solve_squared(scatters, AscentOptions(max_iter=1, tol=0)).stopping_reason == "max_iter"
+    assert not solve_squared(scatters, AscentOptions(max_iter=1, tol=0)).converged
+    assert solve_squared(scatters, AscentOptions(tol=1e-6)).stopping_reason == "converged"
+    assert solve_squared(scatters, AscentOptions(tol=0.0, n_init=0)).stopping_reason == "converged"

@@ -5,10 +5,10 @@ import pytest
 from scipy.linalg import block_diag
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from supred.category_space.ascent import random_start, solve_squared
+from supred.category_space.ascent import AscentOptions, random_start, solve_squared
 from supred.category_space.certificate import Certificate, certify, rapcsak_eigenvalue
 from supred.category_space.problem import build_problem
-from supred.numerics.class_scatter import ClassRows, MatrixScatters, RowScatters
+from supred.numerics.class_scatter import ClassRows, MatrixScatters, RowScatters, members_of
 
 
 def problem_of(load, origin="global", whiten=False):
@@ -16,7 +16,7 @@ def problem_of(load, origin="global", whiten=False):
     X = X / np.maximum(X.std(axis=0), 1e-3)
     options = {"n_dims": X.shape[1], "origin": origin, "whiten": whiten}
     return build_problem(
-        X, lambda block: block, y, np.ones(len(y)), y.max() + 1, **options
+        X, lambda block: block, members_of(y, y.max() + 1), np.ones(len(y)), **options
     ).scatters
 
 
@@ -41,7 +41,7 @@ def test_rapcsak_by_lanczos_on_rows():
     rng = np.random.default_rng(0)
     rows = [rng.standard_normal((12, 120)) * (k + 1) for k in range(3)]
     scatters = RowScatters(tuple(ClassRows(r, np.ones(12), np.zeros(120)) for r in rows))
-    W = solve_squared(scatters, n_init=1).axes
+    W = solve_squared(scatters, AscentOptions(n_init=1)).axes
     dense = dense_rapcsak([r.T @ r for r in rows], W)
     assert rapcsak_eigenvalue(scatters, W) == pytest.approx(dense, rel=1e-8)
 
@@ -61,7 +61,7 @@ def test_rapcsak_holds_where_each_axis_is_a_leading_eigenvector():
 def test_dual_certificate_rebuilt(load, whiten):
     """Both conditions of the certificate, from the R_k and the multipliers alone."""
     scatters = problem_of(load, whiten=whiten)
-    solution = solve_squared(scatters, tol=1e-10)
+    solution = solve_squared(scatters, AscentOptions(tol=1e-10))
     certificate = certify(scatters, solution.axes)
     assert certificate.kind == "dual"
     assert certificate.objective == pytest.approx(solution.objective)
@@ -82,8 +82,8 @@ def test_no_axes_lie_above_the_bound(load, origin):
     scatters = problem_of(load, origin)
     certificate = certify(scatters, solve_squared(scatters).axes)
     best = max(
-        solve_squared(scatters, n_init=0).objective,
-        *(solve_squared(scatters, n_init=1, random_state=s).objective for s in range(10)),
+        solve_squared(scatters, AscentOptions(n_init=0)).objective,
+        *(solve_squared(scatters, AscentOptions(n_init=1, seed=s)).objective for s in range(10)),
     )
     assert best <= certificate.bound * (1 + 1e-9)
     assert certificate.gap == pytest.approx(certificate.bound / certificate.objective - 1)
@@ -115,7 +115,7 @@ def test_a_worse_stationary_point_is_not_certified():
 
 def test_lanczos_and_dense_certificates_agree(monkeypatch):
     scatters = problem_of(load_wine)
-    W = solve_squared(scatters, tol=1e-10).axes
+    W = solve_squared(scatters, AscentOptions(tol=1e-10)).axes
     dense = certify(scatters, W)
     for module in ("category_space.certificate", "numerics.class_scatter"):
         monkeypatch.setattr(f"supred.{module}.DENSE_SIZE", 5)

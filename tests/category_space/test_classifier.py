@@ -348,7 +348,7 @@ def test_the_model_keeps_no_rows(wine):
     model = CategorySpace(random_state=0).fit(X, y)
     assert model.model_size_.numbers == 3 * 13 + 13
     model = CategorySpace(kernel="rbf", n_landmarks=20, random_state=0).fit(X, y)
-    assert model.model_size_.numbers == 20 * 3 + 20 * 13 + 13 + 20
+    assert model.model_size_.numbers == 20 * 3 + 3 + 20 * 13 + 13 + 20
 
 
 def not_a_kernel(X, Y):
@@ -440,8 +440,9 @@ def test_nothing_of_an_earlier_fit_stays(wine):
     X, y = wine
     model = CategorySpace(certify=True, n_init=0, random_state=0).fit(X, y)
     model.set_params(certify=False, kernel="rbf", whiten=True).fit(X, y)
-    for name in ("certificate_", "components_", "center_"):
+    assert model.certificate_ is None
+    for name in ("components_", "center_"):
         assert not hasattr(model, name)
     model.set_params(kernel="linear").fit(X, y)
-    for name in ("dual_coef_", "class_means_", "kernel_"):
+    for name in ("dual_coef_", "offset_", "kernel_"):
         assert not hasattr(model, name)

@@ -15,14 +15,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.linalg import svd
 from scipy.optimize import brentq
 
-from supred.numerics.class_scatter import ClassRows, Scatters, leading_eigenpair
+from supred.category_space.problem import CategoryProblem
+from supred.numerics.class_scatter import (
+    ClassRows,
+    RowScatters,
+    Scatters,
+    leading_eigenpair,
+    polar,
+)
 
 # The absolute criterion is rounded off at this fraction of the rms distance to the mean.
 SMOOTHING = 1e-3
@@ -48,8 +53,7 @@ class CategorySolution:
         before each step, and after the last.
     n_iter : int
         Steps taken.
-    reason : {"stationary", "no rise", "known", "max_iter"}
-        Why it stopped; "known" is a random start that came near an optimum found before.
+    stopping_reason : {"converged", "max_iter"}
     start : int
         Which start led here; 0 is the one that was computed, the others are random.
     """
@@ -60,32 +64,13 @@ class CategorySolution:
     residuals: tuple[float, ...]
     seconds: tuple[float, ...]
     n_iter: int
-    reason: str
+    stopping_reason: str
     start: int = 0
 
     @property
     def converged(self) -> bool:
         """Whether it stopped because there was nothing left to gain."""
-        return self.reason != "max_iter"
-
-
-def polar(B: np.ndarray) -> np.ndarray:
-    """Return the nearest matrix with orthonormal columns, U V^T of the thin SVD B = U S V^T.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from supred.category_space.ascent import polar
-    >>> polar(np.array([[2.0, 0.0], [0.0, 3.0], [0.0, 0.0]]))
-    array([[1., 0.],
-           [0., 1.],
-           [0., 0.]])
-    """
-    try:
-        U, _, Vt = np.linalg.svd(B, full_matrices=False)
-    except np.linalg.LinAlgError:  # the quick algorithm can fail where the slow one does not
-        U, _, Vt = svd(B, full_matrices=False, lapack_driver="gesvd")
-    return U @ Vt
+        return self.stopping_reason == "converged"
 
 
 def greedy_start(scatters: Scatters) -> tuple[np.ndarray, float]:
@@ -226,12 +211,9 @@ def ascend(
         objectives.append(objective)
         seconds.append(perf_counter() - began)
         n_iter = len(objectives) - 1
-        if residuals[-1] <= tol:
-            reason = "stationary"
-        elif idle >= PATIENCE:
-            reason = "no rise"
-        elif known is not None and (np.abs((W * known).sum(axis=0)) > NEAR).all():
-            reason = "known"
+        reached = known is not None and (np.abs((W * known).sum(axis=0)) > NEAR).all()
+        if residuals[-1] <= tol or idle >= PATIENCE or reached:
+            reason = "converged"
         elif n_iter >= max_iter:
             reason = "max_iter"
         else:
@@ -249,15 +231,61 @@ def ascend(
         return CategorySolution(W, objective, *history, n_iter, reason, start)
 
 
+@dataclass(frozen=True)
+class AscentOptions:
+    """How to look for the axes.
+
+    Attributes
+    ----------
+    n_init : int
+        Random starts beside the computed one.
+    max_iter, tol
+        As in :func:`ascend`.
+    seed : int
+        Of the random starts.
+    n_jobs : int, optional
+        Threads that share the starts; the result does not depend on it.
+    """
+
+    n_init: int = 5
+    max_iter: int = 5000
+    tol: float = 1e-6
+    seed: int = 0
+    n_jobs: int | None = None
+
+
+DEFAULT_OPTIONS = AscentOptions()
+Draw = Callable[[int], np.ndarray]
+
+
+def solve(
+    problem: CategoryProblem, criterion: str, *, free_origin: bool, options: AscentOptions
+) -> CategorySolution:
+    """Maximise the criterion of a problem; the absolute one starts from the squared one.
+
+    Parameters
+    ----------
+    problem : CategoryProblem
+    criterion : {"squared", "absolute"}
+    free_origin : bool
+        Whether the absolute criterion finds the origin of each class.
+    options : AscentOptions
+    """
+    draw = None
+    # Whitened wide rows are always dense: their starts can stay uniform.
+    if problem.wide and problem.whitener is None and isinstance(problem.scatters, RowScatters):
+        draw = partial(start_from_rows, problem.scatters.classes)
+    solution = solve_squared(problem.scatters, options, draw=draw)
+    if criterion == "squared" or problem.class_rows is None:
+        return solution
+    eps = SMOOTHING * (problem.rms_distance or 1.0)
+    return solve_absolute(
+        problem.class_rows, eps, solution.axes, options, free_origin=free_origin, draw=draw
+    )
+
+
 def solve_squared(
-    scatters: Scatters,
-    *,
-    n_init: int = 5,
-    max_iter: int = 5000,
-    tol: float = 1e-6,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    draw: Callable[[int], np.ndarray] | None = None,
+    scatters: Scatters, options: AscentOptions = DEFAULT_OPTIONS, *, draw: Draw | None = None
 ) -> CategorySolution:
     """Maximise 1/2 sum_k w_k^T R_k w_k over orthonormal W; the best of several starts.
 
@@ -265,19 +293,9 @@ def solve_squared(
     ----------
     scatters : MatrixScatters or RowScatters
         The R_k.
-    n_init : int, default=5
-        Random starts beside the greedy one.
-    max_iter, tol
-        As in :func:`ascend`.
-    random_state : int, default=0
-    n_jobs : int, optional
-        Threads that share the starts; the result does not depend on it.
+    options : AscentOptions
     draw : callable, optional
         Makes a random start of a seed; :func:`random_start` if not given.
-
-    Returns
-    -------
-    CategorySolution
 
     Examples
     --------
@@ -294,32 +312,18 @@ def solve_squared(
     3.0
     """
     W, bound = greedy_start(scatters)
-    return _best_of(
-        lambda W: squared_pull(scatters, W),
-        W,
-        bound=bound,
-        momentum=True,
-        n_init=n_init,
-        max_iter=max_iter,
-        tol=tol,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        draw=draw,
-    )
+    pull = partial(squared_pull, scatters)
+    return _best_of(pull, W, options, bound=bound, momentum=True, draw=draw)
 
 
 def solve_absolute(
     classes: Sequence[ClassRows],
     eps: float,
     W: np.ndarray,
+    options: AscentOptions = DEFAULT_OPTIONS,
     *,
     free_origin: bool,
-    n_init: int = 5,
-    max_iter: int = 5000,
-    tol: float = 1e-6,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    draw: Callable[[int], np.ndarray] | None = None,
+    draw: Draw | None = None,
 ) -> CategorySolution:
     """Maximise sum_k sum_i v_i sqrt((w_k . x_i - m_k)^2 + eps^2) over orthonormal W.
 
@@ -331,51 +335,38 @@ def solve_absolute(
         Rounds the corner of the absolute value.
     W : ndarray of shape (n_dims, n_classes)
         Start, such as the axes of the squared criterion.
+    options, draw
+        As in :func:`solve_squared`.
     free_origin : bool
         Whether m_k is the smoothed median of each class; else 0.
-    n_init, max_iter, tol, random_state, n_jobs, draw
-        As in :func:`solve_squared`.
     """
-    return _best_of(
-        lambda W: absolute_pull(classes, W, eps, free_origin=free_origin),
-        W,
-        momentum=False,  # this criterion is near to piecewise linear: plain steps are few
-        n_init=n_init,
-        max_iter=max_iter,
-        tol=tol,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        draw=draw,
-    )
+    pull = partial(absolute_pull, classes, eps=eps, free_origin=free_origin)
+    # This criterion is near to piecewise linear: plain steps are few.
+    return _best_of(pull, W, options, momentum=False, draw=draw)
 
 
 def _best_of(
     pull: Callable[[np.ndarray], tuple[float, np.ndarray]],
     W: np.ndarray,
+    options: AscentOptions,
     *,
     bound: float = np.inf,
     momentum: bool,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    random_state: int,
-    n_jobs: int | None,
-    draw: Callable[[int], np.ndarray] | None,
+    draw: Draw | None,
 ) -> CategorySolution:
-    """Ascend from `W` and from `n_init` random starts; the highest objective wins.
+    """Ascend from `W` and from random starts; the highest objective wins.
 
     The random starts are left out where the first has reached the `bound` on the objective.
     """
-    options: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "momentum": momentum}
-    first = ascend(pull, W, **options)
-    if n_init == 0 or first.objective >= bound * (1 - SAME):
+    climb = partial(ascend, pull, max_iter=options.max_iter, tol=options.tol, momentum=momentum)
+    first = climb(W)
+    if options.n_init == 0 or first.objective >= bound * (1 - SAME):
         return first
-    options["known"] = first.axes if first.converged else None
-    draw = draw or partial(random_start, W.shape[0], W.shape[1])
-    seeds = np.random.SeedSequence(random_state).generate_state(n_init).tolist()
-    others = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(ascend)(pull, draw(seed), start=i, **options)
-        for i, seed in enumerate(seeds, start=1)
+    known = first.axes if first.converged else None
+    draw = draw or partial(random_start, *W.shape)
+    seeds = np.random.SeedSequence(options.seed).generate_state(options.n_init).tolist()
+    others = Parallel(n_jobs=options.n_jobs, prefer="threads")(
+        delayed(climb)(draw(seed), start=i, known=known) for i, seed in enumerate(seeds, start=1)
     )
     solutions = [first, *others]
     best = max(solution.objective for solution in solutions)

@@ -2,36 +2,31 @@
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from supred.base.latent_classifier import LatentClassifier
+from supred.base.mapped_classifier import MappedClassifier
 from supred.base.validation import check_weights
-from supred.category_space import preparation as parts
-from supred.category_space.ascent import (
-    SMOOTHING,
-    CategorySolution,
-    solve_absolute,
-    solve_squared,
-    start_from_rows,
-)
+from supred.category_space.ascent import AscentOptions, CategorySolution, solve
 from supred.category_space.certificate import Certificate, certify
-from supred.category_space.problem import ORIGINS, orient
+from supred.category_space.problem import (
+    ORIGINS,
+    CategoryProblem,
+    check_spread,
+    kernel_problem,
+    linear_problem,
+    orient,
+)
 from supred.common.arguments import check_choice, check_integer, check_real
 from supred.common.labels import encode_labels
-from supred.numerics.class_scatter import RowScatters
+from supred.numerics.class_scatter import members_of
 from supred.numerics.kernel_basis import LandmarkKernel, check_kernel, kernel_at_landmarks
-from supred.rows.blocks import rows_of
-
-# Attributes that only some parameters give.
-FITTED = ("components_", "center_", "dual_coef_", "class_means_", "kernel_", "certificate_")
+from supred.numerics.latent_maps import KernelMap
 
 
 def _is_linear(estimator: "CategorySpace") -> bool:
@@ -43,7 +38,7 @@ def _is_linear(estimator: "CategorySpace") -> bool:
     return True
 
 
-class CategorySpace(LatentClassifier):
+class CategorySpace(MappedClassifier):
     """One orthonormal axis per class, along which that class spreads most.
 
     `transform` gives one coordinate per class, `predict` the class whose axis makes the smallest
@@ -106,14 +101,14 @@ class CategorySpace(LatentClassifier):
     dual_coef_ : ndarray of shape (n_landmarks, n_classes)
         Other kernels: ``transform`` is the kernel to the landmarks times this.
     class_means_ : ndarray of shape (n_classes, n_classes)
-        Other kernels with ``whiten=True``: mean of each class in the coordinates of `transform`.
+        Mean of each class in the coordinates of `transform`.
     objective_ : float
         Value of the criterion.
     history_ : dict of ndarray
         "objective", "residual" and "seconds" of each iteration of the start that won.
     n_iter_ : int
-    stopping_reason_ : {"stationary", "no rise", "max_iter"}
-    certificate_ : Certificate
+    stopping_reason_ : {"converged", "max_iter"}
+    certificate_ : Certificate or None
         With ``certify=True``.
 
     Notes
@@ -188,27 +183,22 @@ class CategorySpace(LatentClassifier):
         self
         """
         self._check_parameters()
-        X, self.classes_, codes = self._validate_rows_and_labels(X, y)
-        weights = check_weights(sample_weight, self.class_weight, codes, self.classes_)
+        X, classes, class_index = self._validate_rows_and_labels(X, y)
+        weights = check_weights(sample_weight, self.class_weight, class_index, classes)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        for name in FITTED:
-            self.__dict__.pop(name, None)  # of an earlier fit with other parameters
-        if self.kernel != "linear":
-            self.kernel_ = kernel_at_landmarks(
-                X,
-                weights,
-                self.kernel,
-                gamma=self.gamma,
-                degree=self.degree,
-                coef0=self.coef0,
-                n_landmarks=self.n_landmarks,
-                seed=seed,
+        kernel = self._choose_kernel(X, weights, seed)
+        problem = self._problem(X, class_index, weights, classes, kernel)
+        options = AscentOptions(self.n_init, self.max_iter, self.tol, seed, self.n_jobs)
+        free_origin = self._origin == "class"
+        solution = solve(problem, self.criterion, free_origin=free_origin, options=options)
+        if not solution.converged:
+            warnings.warn(
+                f"CategorySpace did not converge in max_iter={self.max_iter} steps (residual "
+                f"{solution.residuals[-1]:.2g}, tol={self.tol:g}); raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
             )
-        prepared = self._prepare(X, codes, weights)
-        solution = self._solve(prepared, seed)
-        self._keep(prepared, solution)
-        if self.certify:
-            self.certificate_ = certify(prepared.problem.scatters, solution.axes)
+        self._keep(classes, problem, solution)
         return self
 
     def certificate(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -235,16 +225,16 @@ class CategorySpace(LatentClassifier):
         check_is_fitted(self)
         self._check_squared("certificate")
         X = validate_data(self, X, reset=False, **self._input_options)
-        classes, codes = encode_labels(y)
+        classes, class_index = encode_labels(y)
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"y holds the classes {classes.tolist()}, but the model was fitted on "
                 f"{self.classes_.tolist()}; pass the rows and labels that were given to fit."
             )
-        weights = check_weights(sample_weight, self.class_weight, codes, classes)
-        prepared = self._prepare(X, codes, weights)
-        maps = self.components_.T if self.kernel == "linear" else self.dual_coef_
-        return certify(prepared.problem.scatters, prepared.axes_of(maps))
+        weights = check_weights(sample_weight, self.class_weight, class_index, classes)
+        kernel = self._map.kernel if isinstance(self._map, KernelMap) else None
+        problem = self._problem(X, class_index, weights, classes, kernel)
+        return certify(problem.scatters, problem.axes_of(self._map))
 
     @available_if(_is_linear)
     def inverse_transform(self, Z: Any) -> np.ndarray:
@@ -304,89 +294,69 @@ class CategorySpace(LatentClassifier):
                 "no certificate is known for the absolute criterion."
             )
 
-    def _prepare(self, X: Any, codes: np.ndarray, weights: np.ndarray) -> parts.Prepared:
-        """Return the scatters of the rows of positive weight, and how they relate to X."""
-        gram = self.kernel_.gram(X) if self.kernel != "linear" else None
+    def _choose_kernel(self, X: Any, weights: np.ndarray, seed: int) -> LandmarkKernel | None:
+        """Return the kernel at its landmarks, None for the features as they are."""
+        if self.kernel == "linear":
+            return None
+        return kernel_at_landmarks(
+            X,
+            weights,
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            n_landmarks=self.n_landmarks,
+            seed=seed,
+        )
+
+    def _problem(
+        self,
+        X: Any,
+        class_index: np.ndarray,
+        weights: np.ndarray,
+        classes: np.ndarray,
+        kernel: LandmarkKernel | None,
+    ) -> CategoryProblem:
+        """Return the problem of the rows of positive weight."""
+        gram = None if kernel is None else kernel.gram(X)
         used = weights > 0
         if not used.all():
-            X, codes, weights = X[used], codes[used], weights[used]
+            X, class_index, weights = X[used], class_index[used], weights[used]
+        members = members_of(class_index, len(classes))
         options: dict[str, Any] = {
             "origin": self._origin,
             "whiten": self.whiten,
             "keep_rows": self.criterion == "absolute",
         }
-        K = len(self.classes_)
-        if gram is None:
-            prepared = parts.prepare_linear(X, codes, weights, K, **options)
+        if kernel is None or gram is None:
+            problem = linear_problem(X, members, weights, **options)
         else:
-            prepared = parts.prepare_kernel(self.kernel_, gram, X, codes, weights, K, **options)
+            problem = kernel_problem(kernel, gram, X, members, weights, **options)
         if self._origin == "class":
-            parts.check_spread(prepared.problem, codes, weights, self.classes_)
-        return prepared
+            check_spread(problem, members, weights, classes)
+        return problem
 
-    def _solve(self, prepared: parts.Prepared, seed: int) -> CategorySolution:
-        problem = prepared.problem
-        draw = None
-        # Whitened wide rows are always dense: their starts can stay uniform.
-        if prepared.wide and not self.whiten and isinstance(problem.scatters, RowScatters):
-            draw = partial(start_from_rows, problem.scatters.classes)
-        options: dict[str, Any] = {
-            "n_init": self.n_init,
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "random_state": seed,
-            "n_jobs": self.n_jobs,
-            "draw": draw,
-        }
-        solution = solve_squared(problem.scatters, **options)
-        if problem.classes is not None:
-            eps = SMOOTHING * (problem.rms_distance or 1.0)
-            free_origin = self._origin == "class"
-            solution = solve_absolute(
-                problem.classes, eps, solution.axes, free_origin=free_origin, **options
-            )
-        if not solution.converged:
-            warnings.warn(
-                f"CategorySpace did not converge in max_iter={self.max_iter} steps (residual "
-                f"{solution.residuals[-1]:.2g}, tol={self.tol:g}); raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return solution
-
-    def _keep(self, prepared: parts.Prepared, solution: CategorySolution) -> None:
-        """Keep what transform needs: the axes in terms of features or landmarks."""
-        W = orient(solution.axes, prepared.problem.class_means)
-        if self.kernel == "linear":
-            self.center_ = prepared.center
-            self.components_ = np.ascontiguousarray(prepared.forward(W).T)
-            self._inverse_components = self.components_
-            if self.whiten:
-                self._inverse_components = np.ascontiguousarray(prepared.backward(W).T)
-        else:
-            self.dual_coef_ = prepared.forward(W)
-            if self.whiten:
-                self.class_means_ = prepared.problem.class_means @ W
-        self._n_features_out = len(self.classes_)
+    def _keep(
+        self, classes: np.ndarray, problem: CategoryProblem, solution: CategorySolution
+    ) -> None:
+        """Copy what was found into the estimator."""
+        W = orient(solution.axes, problem.class_means)
+        self.classes_ = classes
+        self._map = problem.latent_map(W)
+        self._n_features_out = len(classes)
+        self._inverse_components = (
+            np.ascontiguousarray(problem.directions(W).T) if problem.kernel is None else None
+        )
+        self.class_means_ = problem.class_means @ W
+        self.certificate_ = certify(problem.scatters, solution.axes) if self.certify else None
         self.objective_ = solution.objective
         self.n_iter_ = solution.n_iter
-        self.stopping_reason_ = solution.reason
+        self.stopping_reason_ = solution.stopping_reason
         self.history_ = {
             "objective": np.array(solution.objectives),
             "residual": np.array(solution.residuals),
             "seconds": np.array(solution.seconds),
         }
-
-    def _project(self, X: Any) -> np.ndarray:
-        if self.kernel != "linear":
-            kernel: LandmarkKernel = self.kernel_
-            rows = rows_of(X, kernel.n_landmarks)
-            result = rows.map(lambda block: kernel(block) @ self.dual_coef_)
-        elif sparse.issparse(X):
-            result = X @ self.components_.T - self.components_ @ self.center_
-        else:
-            result = rows_of(X).map(lambda block: (block - self.center_) @ self.components_.T)
-        return result.astype(X.dtype, copy=False)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
         """Return the cosine of the angle with each axis; for two classes their difference.
@@ -402,15 +372,8 @@ class CategorySpace(LatentClassifier):
         return cosines[:, 1] - cosines[:, 0] if len(self.classes_) == 2 else cosines
 
     def _model_arrays(self) -> list[np.ndarray]:
-        if self.kernel == "linear":
-            return [self.components_, self.center_]
-        means = [self.class_means_] if self.whiten else []
-        return [self.dual_coef_, *means, *self.kernel_.arrays()]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+        means = [self.class_means_] if self.whiten and self.kernel != "linear" else []
+        return [*self._map.arrays(), *means]
 
 
 def _unit_rows(Z: np.ndarray) -> np.ndarray:

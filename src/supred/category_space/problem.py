@@ -1,15 +1,17 @@
-"""From rows to the scatters of a category space: origin, whitening, and what to keep.
+"""From rows to the scatters of a category space: origin, whitening, and the way back.
 
 Rows enter as features: a dense array per block of rows (the features themselves about a fixed
-point, or those of a kernel).
+point, or those of a kernel in the span of its landmarks). The solvers see a
+:class:`CategoryProblem`, in coordinates in which the axes are orthonormal.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy import sparse
+from scipy.linalg import eigh, qr
 
 from supred.numerics.class_scatter import (
     ClassRows,
@@ -17,8 +19,11 @@ from supred.numerics.class_scatter import (
     RowScatters,
     Scatters,
     class_means,
+    polar,
     within_scatters,
 )
+from supred.numerics.kernel_basis import LandmarkKernel, eigenbasis
+from supred.numerics.latent_maps import KernelMap, LatentMap, LinearMap
 from supred.rows.blocks import rows_of
 
 ORIGINS = ("global", "class", "zero")
@@ -28,13 +33,13 @@ WHITENING_RIDGE = 1e-3
 
 @dataclass(frozen=True)
 class CategoryProblem:
-    """What the solvers need, in the coordinates in which the axes are orthonormal.
+    """What the solvers need, and how its coordinates relate to the rows.
 
     Attributes
     ----------
     scatters : MatrixScatters or RowScatters
         The R_k.
-    classes : tuple of ClassRows, or None
+    class_rows : tuple of ClassRows, or None
         The rows of each class about its origin; only made for the absolute criterion.
     class_means : ndarray of shape (n_classes, n_dims)
         Mean of each class.
@@ -44,23 +49,141 @@ class CategoryProblem:
         Root mean square distance of the rows to their mean.
     whitener, unwhitener : ndarray of shape (n_dims, n_dims), or None
         S^(-1/2) and S^(1/2), S the pooled covariance within the classes plus its ridge.
+    kernel : LandmarkKernel or None
+        None for the features as they are.
+    center : ndarray of shape (n_features,)
+        Point from which linear coordinates count; empty for a kernel.
+    basis : ndarray of shape (n_features or n_landmarks, n_dims) or None
+        Coordinates are ``(x - center) @ basis`` or ``kernel(x) @ basis`` before the whitening;
+        None stands for the identity.
+    wide : bool
+        Whether there are more features than rows.
     """
 
     scatters: Scatters
-    classes: tuple[ClassRows, ...] | None
+    class_rows: tuple[ClassRows, ...] | None
     class_means: np.ndarray
     mean: np.ndarray
     rms_distance: float
-    whitener: np.ndarray | None
-    unwhitener: np.ndarray | None
+    whitener: np.ndarray | None = None
+    unwhitener: np.ndarray | None = None
+    kernel: LandmarkKernel | None = None
+    center: np.ndarray = field(default_factory=lambda: np.empty(0))
+    basis: np.ndarray | None = None
+    wide: bool = False
+
+    def latent_map(self, W: np.ndarray) -> LatentMap:
+        """Return the map from rows to their coordinates along the axes W."""
+        maps = self._spread_out(W if self.whitener is None else self.whitener @ W)
+        if self.kernel is None:
+            return LinearMap(np.ascontiguousarray(maps.T), self.center)
+        return KernelMap(self.kernel, maps, np.zeros(W.shape[1]))
+
+    def directions(self, W: np.ndarray) -> np.ndarray:
+        """Return the directions in the space of the rows that the axes W stand for."""
+        return self._spread_out(W if self.unwhitener is None else self.unwhitener @ W)
+
+    def axes_of(self, latent_map: LatentMap) -> np.ndarray:
+        """Return the W whose :meth:`latent_map` is the given one."""
+        linear = isinstance(latent_map, LinearMap)
+        W = latent_map.components.T if linear else latent_map.dual_coef
+        if self.basis is not None:
+            W = np.linalg.lstsq(self.basis, W, rcond=None)[0]
+        if self.unwhitener is not None:
+            W = self.unwhitener @ W
+        return polar(W)  # removes the rounding of the divisions
+
+    def _spread_out(self, W: np.ndarray) -> np.ndarray:
+        return W if self.basis is None else self.basis @ W
+
+
+def linear_problem(
+    X: Any, members: np.ndarray, weights: np.ndarray, **options: Any
+) -> CategoryProblem:
+    """Make the problem of rows as they are, without any square of more features than rows.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+    members : ndarray of bool, shape (n_rows, n_classes)
+    weights : ndarray of shape (n_rows,)
+    **options
+        origin, whiten and keep_rows of :func:`build_problem`.
+    """
+    n_rows, n_features = X.shape
+    n_classes = members.shape[1]
+    if n_features < n_classes:
+        raise ValueError(
+            f"kernel='linear' needs at least as many features as classes (one orthonormal "
+            f"axis each), but X has {n_features} feature(s) and y {n_classes} classes; use "
+            "kernel='rbf', or add features, for instance by "
+            "sklearn.preprocessing.PolynomialFeatures."
+        )
+    center = np.zeros(n_features)
+    if options["origin"] != "zero":
+        sums = rows_of(X).sum(lambda block, part: part @ block.astype(np.float64), weights)
+        center = sums / weights.sum()
+    if sparse.issparse(X):
+        many_dims = n_classes * n_features > n_rows
+        if not options["whiten"] and (many_dims or options["keep_rows"]):
+            wanted = {name: options[name] for name in ("origin", "keep_rows")}
+            problem = build_sparse_problem(X, center, members, weights, **wanted)
+            return replace(problem, center=center, wide=n_features > n_rows)
+        if n_features > n_rows:  # whitening a wide matrix works on dense rows
+            X = X.toarray()
+    options["ridge_dims"] = n_features
+    if n_features <= n_rows:
+
+        def centred(block: Any) -> np.ndarray:
+            return (block.toarray() if sparse.issparse(block) else block) - center
+
+        problem = build_problem(X, centred, members, weights, n_dims=n_features, **options)
+        return replace(problem, center=center)
+    # All happens in the span of the rows, of which Q is an orthonormal basis.
+    Q, R = qr((X - center).T, mode="economic")
+    problem = build_problem(R.T, lambda block: block, members, weights, n_dims=n_rows, **options)
+    return replace(problem, center=center, basis=Q, wide=True)
+
+
+def kernel_problem(
+    kernel: LandmarkKernel,
+    gram: np.ndarray,
+    X: Any,
+    members: np.ndarray,
+    weights: np.ndarray,
+    **options: Any,
+) -> CategoryProblem:
+    """Make the problem of the features of a kernel in the span of its landmarks.
+
+    Parameters
+    ----------
+    kernel : LandmarkKernel
+    gram : ndarray of shape (n_landmarks, n_landmarks)
+        Kernel of the landmarks with each other.
+    X, members, weights, **options
+        As in :func:`linear_problem`.
+    """
+    basis = eigenbasis(gram, rounding=kernel.rounding(X))
+    n_classes, n_dims = members.shape[1], basis.shape[1]
+    if n_dims < n_classes:
+        raise ValueError(
+            f"kernel: the kernel matrix of the {kernel.n_landmarks} landmarks has rank "
+            f"{n_dims}, but {n_classes} classes need {n_classes} orthonormal axes; use "
+            "another kernel, a larger gamma or more landmarks."
+        )
+
+    def features(block: Any) -> np.ndarray:
+        return kernel(block) @ basis
+
+    problem = build_problem(X, features, members, weights, n_dims=n_dims, **options)
+    return replace(problem, kernel=kernel, basis=basis)
 
 
 def build_problem(
     X: Any,
     features: Callable[[Any], np.ndarray],
-    codes: np.ndarray,
+    members: np.ndarray,
     weights: np.ndarray,
-    n_classes: int,
     *,
     n_dims: int,
     origin: str,
@@ -75,9 +198,11 @@ def build_problem(
     X : ndarray or sparse matrix of shape (n_rows, n_features)
     features : callable
         Makes a dense array of shape (n_rows_of_block, n_dims) of a block of rows.
-    codes, weights : ndarray of shape (n_rows,)
-        Index of each row's class, and its positive weight.
-    n_classes, n_dims : int
+    members : ndarray of bool, shape (n_rows, n_classes)
+        Which rows belong to which class.
+    weights : ndarray of shape (n_rows,)
+        Positive.
+    n_dims : int
     origin : {"global", "class", "zero"}
         The o_k: the mean of all rows, the mean of class k, or zero.
     whiten : bool, default=False
@@ -88,15 +213,18 @@ def build_problem(
         Number of dimensions that the ridge of the whitening counts, if not `n_dims`.
     """
     rows = rows_of(X, n_dims)
-    totals = np.bincount(codes, weights=weights, minlength=n_classes)
-    means = class_means(rows, features, codes, weights, n_classes)
-    mean = totals @ means / totals.sum()
-    origins = {"global": np.tile(mean, (n_classes, 1)), "class": means, "zero": 0 * means}[origin]
+    n_classes = members.shape[1]
+    totals = weights @ members
+    # One more "class" of all rows gives their mean.
+    everyone = np.column_stack([members, np.ones(len(members), dtype=bool)])
+    *class_rows_means, mean = class_means(rows, features, everyone, weights)
+    means = np.array(class_rows_means)
+    origins = _origins(origin, means, mean)
     # The matrices take K D^2 numbers, the rows n D.
     few_dims = n_classes * n_dims <= rows.n_rows
     whitener = unwhitener = None
     if few_dims and not keep_rows:
-        R = within_scatters(rows, features, codes, weights, means)
+        R = within_scatters(rows, features, members, weights, means)
         if whiten:
             whitener, unwhitener = whitening(R.sum(axis=0) / totals.sum(), ridge_dims)
         offsets = means - origins
@@ -105,34 +233,34 @@ def build_problem(
             R, means, mean = whitener @ R @ whitener, means @ whitener, mean @ whitener
         return CategoryProblem(MatrixScatters(R), None, means, mean, np.nan, whitener, unwhitener)
     Phi = rows.map(features)  # (n, D)
+    chosen = [np.flatnonzero(column) for column in members.T]
     if whiten:
-        centred = (Phi - means[codes]) * np.sqrt(weights)[:, None]
-        whitener, unwhitener = whitening(centred.T @ centred / totals.sum(), ridge_dims)
+        within = np.zeros((n_dims, n_dims))
+        for k, own in enumerate(chosen):
+            centred = Phi[own] - means[k]
+            within += (centred * weights[own, None]).T @ centred
+        whitener, unwhitener = whitening(within / totals.sum(), ridge_dims)
         Phi, means, mean, origins = (A @ whitener for A in (Phi, means, mean, origins))
-    members = [np.flatnonzero(codes == k) for k in range(n_classes)]
     nothing = np.zeros(n_dims)
-    classes = tuple(
-        ClassRows(Phi[chosen] - origins[k], weights[chosen], nothing)
-        for k, chosen in enumerate(members)
+    class_rows = tuple(
+        ClassRows(Phi[own] - origins[k], weights[own], nothing) for k, own in enumerate(chosen)
     )
-    scatters: Scatters = RowScatters(classes)
+    scatters: Scatters = RowScatters(class_rows)
     if few_dims:
         scatters = MatrixScatters(
-            np.array([(c.rows * c.weights[:, None]).T @ c.rows for c in classes])
+            np.array([(c.rows * c.weights[:, None]).T @ c.rows for c in class_rows])
         )
     distances = np.einsum("ij,ij->i", Phi - mean, Phi - mean)
-    rms = float(np.sqrt(weights @ distances / totals.sum()))
-    return CategoryProblem(
-        scatters, classes if keep_rows else None, means, mean, rms, whitener, unwhitener
-    )
+    rms = float(np.sqrt(weights @ distances / weights.sum()))
+    kept = class_rows if keep_rows else None
+    return CategoryProblem(scatters, kept, means, mean, rms, whitener, unwhitener)
 
 
 def build_sparse_problem(
     X: Any,
     center: np.ndarray,
-    codes: np.ndarray,
+    members: np.ndarray,
     weights: np.ndarray,
-    n_classes: int,
     *,
     origin: str,
     keep_rows: bool = False,
@@ -142,24 +270,22 @@ def build_sparse_problem(
     Means are given about `center`, as :func:`build_problem` gives them for the features
     ``x - center``; the other parameters are the same.
     """
-    members = [np.flatnonzero(codes == k) for k in range(n_classes)]
-    totals = np.bincount(codes, weights=weights, minlength=n_classes)
+    chosen = [np.flatnonzero(column) for column in members.T]
+    totals = weights @ members
     X = X.tocsr().astype(np.float64)
-    means = np.array([weights[rows] @ X[rows] / totals[k] for k, rows in enumerate(members)])
-    mean = totals @ means / totals.sum()
-    origins = {"global": np.tile(mean, (n_classes, 1)), "class": means, "zero": 0 * means}[origin]
-    classes = tuple(ClassRows(X[rows], weights[rows], origins[k]) for k, rows in enumerate(members))
+    means = np.array([weights[own] @ X[own] / totals[k] for k, own in enumerate(chosen)])
+    mean = np.asarray(weights @ X).ravel() / weights.sum()
+    origins = _origins(origin, means, mean)
+    class_rows = tuple(ClassRows(X[own], weights[own], origins[k]) for k, own in enumerate(chosen))
     whole = RowScatters((ClassRows(X, weights, mean),))
-    rms = float(np.sqrt(whole.traces()[0] / totals.sum()))
-    return CategoryProblem(
-        RowScatters(classes),
-        classes if keep_rows else None,
-        means - center,
-        mean - center,
-        rms,
-        None,
-        None,
-    )
+    rms = float(np.sqrt(whole.traces()[0] / weights.sum()))
+    kept = class_rows if keep_rows else None
+    return CategoryProblem(RowScatters(class_rows), kept, means - center, mean - center, rms)
+
+
+def _origins(origin: str, means: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Return the o_k, shape (n_classes, n_dims)."""
+    return {"global": np.tile(mean, (len(means), 1)), "class": means, "zero": 0 * means}[origin]
 
 
 def whitening(S: np.ndarray, ridge_dims: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -179,6 +305,21 @@ def whitening(S: np.ndarray, ridge_dims: int | None = None) -> tuple[np.ndarray,
     # Classes without any spread leave nothing to divide by.
     roots = np.sqrt(np.maximum(values, 0.0) + ridge) if ridge > 0 else np.ones(len(S))
     return (vectors / roots) @ vectors.T, (vectors * roots) @ vectors.T
+
+
+def check_spread(
+    problem: CategoryProblem, members: np.ndarray, weights: np.ndarray, classes: np.ndarray
+) -> None:
+    """Raise a ValueError where a class has no spread about its own mean."""
+    spread = problem.scatters.traces() / (weights @ members)
+    between = np.sum((problem.class_means - problem.mean) ** 2, axis=1)
+    flat = np.flatnonzero(spread <= 1e-13 * (spread.max() + between.max()))
+    if flat.size:
+        raise ValueError(
+            f"origin='class' needs at least two different rows of each class, but class "
+            f"{classes.tolist()[flat[0]]!r} has {members[:, flat[0]].sum()} row(s) without any "
+            "spread; use origin='global', or drop the class."
+        )
 
 
 def orient(W: np.ndarray, means: np.ndarray) -> np.ndarray:

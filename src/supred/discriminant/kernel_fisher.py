@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from supred.numerics.class_scatter import class_means
+from supred.numerics.class_scatter import class_means, members_of
 from supred.rows.blocks import rows_of
 
 # Directions along which the class means differ by less than this are rounding.
@@ -47,7 +47,7 @@ class FisherSolution:
 def fisher_of_features(
     X: Any,
     features: Callable[[Any], np.ndarray],
-    codes: np.ndarray,
+    class_index: np.ndarray,
     weights: np.ndarray,
     n_classes: int,
     alpha: float,
@@ -61,7 +61,7 @@ def fisher_of_features(
     X : ndarray or sparse matrix of shape (n_rows, n_features)
     features : callable
         Makes a dense array of shape (n_rows_of_block, n_dims) of a block of rows.
-    codes, weights : ndarray of shape (n_rows,)
+    class_index, weights : ndarray of shape (n_rows,)
     n_classes : int
     alpha : float
         Ridge, in units of the total variance of the features; above zero.
@@ -73,15 +73,15 @@ def fisher_of_features(
     >>> import numpy as np
     >>> from supred.discriminant.kernel_fisher import fisher_of_features
     >>> X = np.array([[0.0, 1.0], [0.0, -1.0], [4.0, 1.0], [4.0, -1.0]])
-    >>> codes = np.array([0, 0, 1, 1])
-    >>> solution = fisher_of_features(X, lambda x: x, codes, np.ones(4), 2, 1e-4, n_dims=2)
+    >>> class_index = np.array([0, 0, 1, 1])
+    >>> solution = fisher_of_features(X, lambda x: x, class_index, np.ones(4), 2, 1e-4, n_dims=2)
     >>> bool(abs(solution.axes[1, 0]) < 1e-6 * abs(solution.axes[0, 0]))
     True
     """
     rows = rows_of(X, n_dims)
     total = weights.sum()
-    shares = np.bincount(codes, weights=weights, minlength=n_classes) / total
-    means = class_means(rows, features, codes, weights, n_classes)
+    shares = np.bincount(class_index, weights=weights, minlength=n_classes) / total
+    means = class_means(rows, features, members_of(class_index, n_classes), weights)
     mean = shares @ means
 
     def scatter(block: Any, weights: np.ndarray) -> np.ndarray:
@@ -97,7 +97,7 @@ def fisher_of_features(
 
 
 def fisher_of_kernel(
-    G: np.ndarray, codes: np.ndarray, weights: np.ndarray, n_classes: int, alpha: float
+    G: np.ndarray, class_index: np.ndarray, weights: np.ndarray, n_classes: int, alpha: float
 ) -> FisherSolution:
     """Solve by one factorisation of the kernel matrix of all rows, n x n.
 
@@ -108,18 +108,18 @@ def fisher_of_kernel(
     ----------
     G : ndarray of shape (n_rows, n_rows)
         Kernel matrix of the training rows.
-    codes, weights, n_classes, alpha
+    class_index, weights, n_classes, alpha
         As in :func:`fisher_of_features`.
     """
     total = weights.sum()
     share = weights / total
-    shares = np.bincount(codes, weights=share, minlength=n_classes)
+    shares = np.bincount(class_index, weights=share, minlength=n_classes)
     roots = np.sqrt(share)
     average = G @ share
     centred = G - average[:, None] - average[None, :] + share @ average
     kernel = roots[:, None] * centred * roots
     # Class means are Phi^T P E, E one column of roots per class.
-    E = (codes[:, None] == np.arange(n_classes)) * roots[:, None] / np.sqrt(shares)
+    E = members_of(class_index, n_classes) * roots[:, None] / np.sqrt(shares)
     system = kernel.copy()
     system[np.diag_indices_from(system)] += _ridge(alpha, float(np.trace(kernel)))
     solved = cho_solve(cho_factor(system), E)

@@ -58,18 +58,18 @@ def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:
                 f"tasks: task {k} has {X.shape[1]} features, but task 0 has "
                 f"{blocks[0].shape[1]}; all tasks must have the same features."
             )
-        classes, codes = encode_labels(y, name=f"y of task {k}")
+        classes, class_index = encode_labels(y, name=f"y of task {k}")
         if len(classes) > 2:
             raise ValueError(
                 f"tasks: task {k} has {len(classes)} classes; each task must have two."
             )
-        if len(codes) != X.shape[0]:
+        if len(class_index) != X.shape[0]:
             raise ValueError(
-                f"tasks: task {k} has {X.shape[0]} rows, but {len(codes)} labels; "
+                f"tasks: task {k} has {X.shape[0]} rows, but {len(class_index)} labels; "
                 "give one label per row."
             )
         blocks.append(X)
-        columns.append(np.where(codes == 1, 1, -1))
+        columns.append(np.where(class_index == 1, 1, -1))
     if not blocks:
         raise ValueError("tasks is empty; give at least one pair (X_k, y_k).")
     Y = np.zeros((sum(len(column) for column in columns), len(columns)), dtype=np.int8)
@@ -185,10 +185,10 @@ def task_weights(signs: np.ndarray, sample_weight: Any, class_weight: Any) -> np
     result = np.zeros(signs.shape)
     for task in range(signs.shape[1]):
         own = np.flatnonzero(signs[:, task])
-        codes = (signs[own, task] > 0).astype(int)
+        class_index = (signs[own, task] > 0).astype(int)
         name = f"sample_weight of task {task}"
         result[own, task] = check_weights(
-            weights[own], class_weight, codes, np.array([-1, 1]), name=name
+            weights[own], class_weight, class_index, np.array([-1, 1]), name=name
         )
     return result
 

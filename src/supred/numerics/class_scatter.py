@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, svd
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from supred.rows.blocks import Rows
@@ -135,12 +135,32 @@ def largest_eigenpair(
     return float(values[0]), vectors[:, 0]
 
 
+def polar(B: np.ndarray) -> np.ndarray:
+    """Return the nearest matrix with orthonormal columns, U V^T of the thin SVD B = U S V^T.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.class_scatter import polar
+    >>> polar(np.array([[2.0, 0.0], [0.0, 3.0], [0.0, 0.0]]))
+    array([[1., 0.],
+           [0., 1.],
+           [0., 0.]])
+    """
+    try:
+        U, _, Vt = np.linalg.svd(B, full_matrices=False)
+    except np.linalg.LinAlgError:  # the quick algorithm can fail where the slow one does not
+        U, _, Vt = svd(B, full_matrices=False, lapack_driver="gesvd")
+    return U @ Vt
+
+
+def members_of(class_index: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return which rows belong to which class, bool of shape (n_rows, n_classes)."""
+    return class_index[:, None] == np.arange(n_classes)
+
+
 def class_means(
-    rows: Rows,
-    features: Callable[[Any], np.ndarray],
-    codes: np.ndarray,
-    weights: np.ndarray,
-    n_classes: int,
+    rows: Rows, features: Callable[[Any], np.ndarray], members: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Return the weighted mean of the features of each class, in one pass over the rows.
 
@@ -149,27 +169,26 @@ def class_means(
     rows : Rows
     features : callable
         Makes a dense array of shape (n_rows_of_block, n_dims) of a block.
-    codes : ndarray of shape (n_rows,)
+    members : ndarray of bool, shape (n_rows, n_classes)
+        Which rows belong to which class; a row may belong to several, or to none.
     weights : ndarray of shape (n_rows,)
-    n_classes : int
 
     Returns
     -------
     means : ndarray of shape (n_classes, n_dims)
     """
+    shares = members * weights[:, None]
 
-    def sums(block: Any, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        member = codes[:, None] == np.arange(n_classes)
-        return (member * weights[:, None]).T @ features(block)
+    def sums(block: Any, shares: np.ndarray) -> np.ndarray:
+        return shares.T @ features(block)
 
-    totals = np.bincount(codes, weights=weights, minlength=n_classes)
-    return rows.sum(sums, codes, weights) / totals[:, None]
+    return rows.sum(sums, shares) / shares.sum(axis=0)[:, None]
 
 
 def within_scatters(
     rows: Rows,
     features: Callable[[Any], np.ndarray],
-    codes: np.ndarray,
+    members: np.ndarray,
     weights: np.ndarray,
     means: np.ndarray,
 ) -> np.ndarray:
@@ -182,16 +201,16 @@ def within_scatters(
     scatters : ndarray of shape (n_classes, n_dims, n_dims)
     """
 
-    def scatter(block: Any, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def scatter(block: Any, members: np.ndarray, weights: np.ndarray) -> np.ndarray:
         values = features(block)
         result = np.zeros((*means.shape, means.shape[1]))
         for k, mean in enumerate(means):
-            chosen = codes == k
+            chosen = members[:, k]
             centred = values[chosen] - mean
             result[k] = (centred * weights[chosen, None]).T @ centred
         return result
 
-    return rows.sum(scatter, codes, weights)
+    return rows.sum(scatter, members, weights)
 
 
 def _spread(c: ClassRows) -> float:

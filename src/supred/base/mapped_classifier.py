@@ -1,0 +1,54 @@
+"""What the estimators share whose coordinates are linear in the features or in a kernel."""
+
+from typing import Any
+
+import numpy as np
+
+from supred.base.latent_classifier import LatentClassifier
+from supred.numerics.kernel_basis import LandmarkKernel
+from supred.numerics.latent_maps import LatentMap
+
+
+class MappedClassifier(LatentClassifier):
+    """A classifier on the coordinates of a linear map or of a kernel's map.
+
+    A subclass has a parameter `kernel` and sets ``_map`` in `fit`. The attributes that
+    describe the map are there for the kind of map that has them: ``components_`` and
+    ``center_`` of a linear one, ``dual_coef_``, ``offset_`` and ``kernel_`` of a kernel's.
+    """
+
+    kernel: Any
+    _map: LatentMap
+
+    @property
+    def components_(self) -> np.ndarray:
+        """Linear kernel: what ``X - center_`` is multiplied with, (n_components, n_features)."""
+        return self._map.components  # type: ignore[union-attr]
+
+    @property
+    def center_(self) -> np.ndarray:
+        """Linear kernel: the point from which coordinates count."""
+        return self._map.center  # type: ignore[union-attr]
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Other kernels: what the kernel to the landmarks is multiplied with."""
+        return self._map.dual_coef  # type: ignore[union-attr]
+
+    @property
+    def offset_(self) -> np.ndarray:
+        """Other kernels: what is subtracted from that product."""
+        return self._map.offset  # type: ignore[union-attr]
+
+    @property
+    def kernel_(self) -> LandmarkKernel:
+        """Other kernels: the kernel to the landmarks."""
+        return self._map.kernel  # type: ignore[union-attr]
+
+    def _project(self, X: Any) -> np.ndarray:
+        return self._map.project(X).astype(X.dtype, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
