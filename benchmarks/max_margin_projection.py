@@ -126,7 +126,7 @@ def objective_rows() -> Iterator[Row]:
             "<= 0",
             rise <= 0,
         )
-        yield Row(f"4 tasks, d = {d}: how the alternation ended", other.reason, "a cycle of two")
+        yield Row(f"4 tasks, d = {d}: how the alternation ended", other.message, "a cycle of two")
 
 
 def ring_rows(draws: int) -> Iterator[Row]:

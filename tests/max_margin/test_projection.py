@@ -122,7 +122,7 @@ def test_lbfgs_beats_the_start_and_the_alternation_and_respects_the_bound(tasks,
     found = follow_factors(independent, tasks, d)
     other = alternate(independent, tasks, d, max_iter=30)
     bound = lower_bound(independent, tasks, d)
-    assert found.converged
+    assert found.stopping_reason == "converged"
     assert found.svms.objective < found.start_objective
     assert found.svms.objective < other.svms.objective
     assert found.svms.objective > bound.value > 0
@@ -150,7 +150,7 @@ def test_one_dimension_equals_brute_force_over_the_circle():
 def test_enough_components_give_the_independent_svms(tasks, independent):
     found, _ = solve_max_margin_projection(tasks, 6)
     assert found.components.shape == (4, 20)
-    assert found.converged
+    assert found.stopping_reason == "converged"
     np.testing.assert_allclose(found.components.T @ found.svms.coef, independent.coef, atol=1e-10)
     assert found.svms.objective == pytest.approx(exact_objective(tasks, found.components), rel=1e-4)
 
@@ -158,8 +158,8 @@ def test_enough_components_give_the_independent_svms(tasks, independent):
 def test_alternation_runs_in_a_cycle_and_keeps_its_best_iterate():
     small = related_tasks(n_rows=20)
     found = alternate(solve_task_svms(small.rows, small), small, 1)
-    assert not found.converged
-    assert "cycle" in found.reason
+    assert found.stopping_reason != "converged"
+    assert "cycle" in found.message
     objectives = found.history["objective"]
     assert found.svms.objective == min(objectives)
     assert (np.diff(objectives) > 0).any()
@@ -167,9 +167,9 @@ def test_alternation_runs_in_a_cycle_and_keeps_its_best_iterate():
 
 def test_alternation_gives_up_without_progress(tasks, independent):
     found = alternate(independent, tasks, 1)
-    assert not found.converged
-    assert "no better projection" in found.reason
-    assert alternate(independent, tasks, 1, max_iter=3).reason.startswith("max_iter=3")
+    assert found.stopping_reason != "converged"
+    assert "no better projection" in found.message
+    assert alternate(independent, tasks, 1, max_iter=3).message.startswith("max_iter=3")
 
 
 def test_alternation_converges_where_all_rows_lie_on_one_line():
@@ -177,7 +177,7 @@ def test_alternation_converges_where_all_rows_lie_on_one_line():
     signs = np.array([[-1.0, 1.0], [1.0, -1.0]])
     line = Tasks(np.array([[-1.0, 0.0], [1.0, 0.0]]), signs, np.abs(signs))
     found = alternate(solve_task_svms(line.rows, line), line, 1)
-    assert found.converged
+    assert found.stopping_reason == "converged"
     np.testing.assert_allclose(np.abs(found.components), [[1, 0]], atol=1e-6)
     assert found.svms.objective == pytest.approx(1.0, rel=1e-4)
 
@@ -189,7 +189,7 @@ def test_one_small_step_does_not_end_the_run_at_large_C():
     signs = np.sign(rows @ rng.normal(size=(30, 4)))
     tasks = Tasks(rows, signs, np.full(signs.shape, 1e3))
     short, _ = solve_max_margin_projection(tasks, 2, max_iter=4000)
-    assert short.converged
+    assert short.stopping_reason == "converged"
     long, _ = solve_max_margin_projection(tasks, 2, max_iter=4000, tol=1e-9)
     assert short.svms.objective == pytest.approx(long.svms.objective, rel=1e-3)
 
@@ -222,9 +222,9 @@ def test_tasks_that_share_rows_are_solved_as_if_alone():
 
 def test_iteration_limit_is_told(tasks, independent):
     found = follow_factors(independent, tasks, 2, max_iter=5)
-    assert not found.converged
+    assert found.stopping_reason != "converged"
     assert found.n_iter == 5
-    assert "max_iter=5" in found.reason
+    assert "max_iter=5" in found.message
     assert found.svms.objective <= found.start_objective
 
 

@@ -103,14 +103,14 @@ def test_scales_find_the_ring_in_two_of_twelve_dimensions(seed):
     assert result.scales.sum() == pytest.approx(1.0)
     objectives = result.history["objective"]
     assert (np.diff(objectives) < 0).all()
-    assert result.converged
+    assert result.stopping_reason == "converged"
 
 
 def test_optimum_is_stationary_and_not_beaten_by_random_scales():
     X, signs = ring(60, 3, 0)
     bounds = np.ones((60, 1))
     result = learn_scales(X, signs, bounds, np.full(3, 0.4), tol=1e-4)
-    assert result.converged
+    assert result.stopping_reason == "converged"
     kernel = scaled_kernel(X, X, result.scales)
     gradient = scales_gradient(X, kernel, result.svms.dual_coef)
     assert stationarity(result.scales, gradient, 1.2) <= 1e-2 * result.svms.objective
@@ -123,5 +123,5 @@ def test_optimum_is_stationary_and_not_beaten_by_random_scales():
 def test_iteration_limit_is_told():
     X, signs = ring(60, 6, 0)
     result = learn_scales(X, signs, np.ones((60, 1)), np.full(6, 0.2), max_iter=1, tol=1e-9)
-    assert not result.converged
-    assert "max_iter=1" in result.reason
+    assert result.stopping_reason != "converged"
+    assert "max_iter=1" in result.message

@@ -5,8 +5,12 @@ from typing import Any
 import numpy as np
 
 from supred.base.latent_classifier import LatentClassifier
+from supred.base.state import register
 from supred.numerics.kernel_basis import LandmarkKernel
-from supred.numerics.latent_maps import LatentMap
+from supred.numerics.latent_maps import KernelMap, LatentMap, LinearMap
+
+for _made in (LinearMap, KernelMap):  # numerics/ lies below this module
+    register(_made)
 
 
 class MappedClassifier(LatentClassifier):
@@ -16,6 +20,8 @@ class MappedClassifier(LatentClassifier):
     describe the map are there for the kind of map that has them: ``components_`` and
     ``center_`` of a linear one, ``dual_coef_``, ``offset_`` and ``kernel_`` of a kernel's.
     """
+
+    _fitted_attributes = (*LatentClassifier._fitted_attributes, "_map")
 
     kernel: Any
     _map: LatentMap

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from supred.base.mapped_classifier import MappedClassifier
+from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.category_space.ascent import AscentOptions, CategorySolution, solve
 from supred.category_space.certificate import Certificate, certify
@@ -27,6 +28,8 @@ from supred.common.labels import encode_labels
 from supred.numerics.class_scatter import members_of
 from supred.numerics.kernel_basis import LandmarkKernel, check_kernel, kernel_at_landmarks
 from supred.numerics.latent_maps import KernelMap
+
+register(Certificate)
 
 
 def _is_linear(estimator: "CategorySpace") -> bool:
@@ -130,6 +133,17 @@ class CategorySpace(MappedClassifier):
       bound               ...
       Rapcsak's condition does not hold (largest eigenvalue ...)
     """
+
+    _fitted_attributes = (
+        *MappedClassifier._fitted_attributes,
+        "_inverse_components",
+        "class_means_",
+        "certificate_",
+        "objective_",
+        "n_iter_",
+        "stopping_reason_",
+        "history_",
+    )
 
     def __init__(
         self,

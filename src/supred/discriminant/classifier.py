@@ -71,6 +71,13 @@ class KernelDiscriminantAnalysis(MappedClassifier):
     True
     """
 
+    _fitted_attributes = (
+        *MappedClassifier._fitted_attributes,
+        "class_means_",
+        "priors_",
+        "between_ratio_",
+    )
+
     def __init__(
         self,
         n_components: int | None = None,

@@ -1,6 +1,8 @@
 """Max-margin projection: one projection for one or several SVMs, and learned RBF scales."""
 
 import warnings
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,14 +12,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from supred.base.dask_input import refuse
 from supred.base.latent_classifier import LatentClassifier
+from supred.base.state import register
 from supred.base.validation import check_weights
-from supred.max_margin import parameters as parts
-from supred.max_margin import rbf_diagonal as _rbf_diagonal
-from supred.max_margin.bound import lower_bound
-from supred.max_margin.projection import order_by_use, solve_max_margin_projection
-from supred.max_margin.row_space import fill_directions, to_row_space
-from supred.max_margin.task_svms import Tasks
+from supred.common.arguments import check_choice, check_integer, check_real
+from supred.max_margin.rbf_diagonal import FittedScales, choose_gamma, fit_scales
+from supred.max_margin.task_models import (
+    ProjectionModel,
+    ScalesModel,
+    TaskFit,
+    fit_projection,
+    fit_scales_model,
+)
 from supred.max_margin.tasks import (
+    TaskProblem,
     check_task_matrix,
     is_task_matrix,
     merge_equal_rows,
@@ -25,12 +32,12 @@ from supred.max_margin.tasks import (
     task_accuracy,
     task_weights,
 )
-from supred.numerics.decisions import decision_scores, task_signs
-from supred.numerics.kernels import GaussianCenters
-from supred.rows.blocks import rows_of
+from supred.numerics.decisions import decision_scores
+from supred.numerics.kernels import scale_gamma
 
-# SVMs whose duality gap is a larger fraction of the objective have not converged.
-LARGEST_GAP = 1e-3
+DEFAULT_TOL = {"linear": 1e-6, "rbf-diagonal": 1e-3}
+register(ProjectionModel)
+register(ScalesModel)
 
 
 class MaxMarginProjection(LatentClassifier):
@@ -98,7 +105,7 @@ class MaxMarginProjection(LatentClassifier):
         The scales s_j (rbf-diagonal only).
     gamma_ : float
         Mean of the scales that was used (rbf-diagonal only).
-    gamma_scores_ : dict
+    gamma_scores_ : dict or None
         Mean accuracy of each gamma tried (``gamma="cv"`` only).
     support_vectors_ : ndarray of shape (n_support, n_components)
         Transformed rows that the kernel SVMs need (rbf-diagonal only).
@@ -109,9 +116,9 @@ class MaxMarginProjection(LatentClassifier):
     start_objective_ : float
         The objective where the solver started: the singular vectors of the independent SVMs, or
         equal scales.
-    lower_bound_ : float
+    lower_bound_ : float or None
         No projection has a smaller objective: a bound from the convex relaxation (linear only).
-    gap_ : float
+    gap_ : float or None
         ``objective_ - lower_bound_`` (linear only). Zero proves the optimum; a positive gap
         proves nothing, as the relaxation is not tight in general.
     history_ : dict of ndarrays
@@ -119,7 +126,8 @@ class MaxMarginProjection(LatentClassifier):
         linear kernel also the width of the Huberised hinge, 0 where the objective is exact. While
         the width is positive the objective is an upper bound of the exact one.
     n_iter_ : int
-    stopping_reason_ : str
+    stopping_reason_ : {"converged", "max_iter", "completed"}
+        "completed" where the solver could not go on; the warning says why.
     model_size_ : ModelSize
         Numbers and bytes that the model needs to predict.
     n_features_in_ : int
@@ -159,6 +167,21 @@ class MaxMarginProjection(LatentClassifier):
     >>> model.decision_function(X).shape, model.predict(X[:1])
     ((150, 2), array([[-1,  1]]))
     """
+
+    _fitted_attributes = (
+        *LatentClassifier._fitted_attributes,
+        "multitask_",
+        "n_tasks_",
+        "_model",
+        "objective_",
+        "start_objective_",
+        "lower_bound_",
+        "gap_",
+        "gamma_scores_",
+        "history_",
+        "n_iter_",
+        "stopping_reason_",
+    )
 
     def __init__(
         self,
@@ -204,28 +227,15 @@ class MaxMarginProjection(LatentClassifier):
         -------
         self : MaxMarginProjection
         """
-        self.multitask_ = is_task_matrix(y)
-        if self.multitask_:
-            refuse(self, X)
-            X = validate_data(self, X, **self._input_options)
-            signs = check_task_matrix(y, X.shape[0])
-            self.classes_ = np.array([-1, 1])
+        classes, problem = self._problem(X, y, sample_weight)
+        scores = None
+        if self.kernel == "linear":
+            found = self._fit_projection(problem)
         else:
-            X, self.classes_, codes = self._validate_rows_and_labels(X, y)
-        parts.check_parameters(self, X.shape[1])
-        parts.forget_fit(self)
-        if self.multitask_:
-            weights = task_weights(signs, sample_weight, self.class_weight)
-        else:
-            signs = task_signs(codes, len(self.classes_), self.tasks).astype(float)
-            weights = check_weights(sample_weight, self.class_weight, codes, self.classes_)
-            weights = weights[:, None] * np.abs(signs)
-        self.n_tasks_ = signs.shape[1]
-        fit = self._fit_linear if self.kernel == "linear" else self._fit_rbf
-        converged = fit(X, signs, weights)
-        if not converged:
+            found, scores = self._fit_scales(problem)
+        if found.stopping_reason != "converged":
             warnings.warn(
-                f"MaxMarginProjection did not converge: {self.stopping_reason_}. "
+                f"MaxMarginProjection did not converge: {found.message}. "
                 + (
                     'The best projection found is kept; use solver="lbfgs".'
                     if self.solver == "alternating" and self.kernel == "linear"
@@ -234,103 +244,143 @@ class MaxMarginProjection(LatentClassifier):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        self._keep(classes, problem, found, scores)
         return self
 
-    def _fit_linear(self, X: Any, signs: np.ndarray, weights: np.ndarray) -> bool:
-        """Fit the projection, keep the result, and tell whether the solver converged."""
-        n_components = parts.n_components_of(self, X.shape[1])
-        X, signs, weights = merge_equal_rows(X, signs, weights)
-        row_weights = weights.sum(axis=1)
-        space = to_row_space(X, row_weights)
-        tasks = Tasks(space.rows, signs, self.C * weights)
-        found, independent = solve_max_margin_projection(
-            tasks,
-            n_components,
+    def _problem(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, TaskProblem]:
+        """Return the classes and the checked tasks."""
+        if is_task_matrix(y):
+            refuse(self, X)
+            X = validate_data(self, X, **self._input_options)
+            signs = check_task_matrix(y, X.shape[0])
+            self._check_parameters(X.shape[1])
+            weights = task_weights(signs, sample_weight, self.class_weight)
+            return np.array([-1, 1]), TaskProblem(X, signs, weights)
+        X, classes, class_index = self._validate_rows_and_labels(X, y)
+        self._check_parameters(X.shape[1])
+        weights = check_weights(sample_weight, self.class_weight, class_index, classes)
+        n_classes = len(classes)
+        return classes, TaskProblem.of_classes(X, class_index, weights, n_classes, self.tasks)
+
+    def _check_parameters(self, n_features: int) -> None:
+        """Raise a ValueError that names the first parameter that is out of range."""
+        if self.n_components is not None:
+            why = "the number of features"
+            check_integer("n_components", self.n_components, low=1, high=n_features, why=why)
+        check_real("C", self.C, low=0, low_inclusive=False, high_inclusive=False)
+        check_choice("tasks", self.tasks, ("ovr", "ovo"))
+        check_choice("solver", self.solver, ("lbfgs", "alternating"))
+        check_choice("kernel", self.kernel, ("linear", "rbf-diagonal"))
+        if isinstance(self.gamma, str):
+            check_choice("gamma", self.gamma, ("scale", "cv"))
+        else:
+            check_real("gamma", self.gamma, low=0, low_inclusive=False, high_inclusive=False)
+        if isinstance(self.cv, int):
+            check_integer("cv", self.cv, low=2)
+        check_integer("max_iter", self.max_iter, low=1)
+        if self.tol is not None:
+            check_real("tol", self.tol, low=0, low_inclusive=False)
+
+    def _fit_projection(self, problem: TaskProblem) -> TaskFit:
+        n_components = max(1, min(problem.n_groups - 1, problem.X.shape[1]))
+        return fit_projection(
+            problem,
+            n_components if self.n_components is None else int(self.n_components),
+            C=self.C,
             solver=self.solver,
             max_iter=self.max_iter,
-            tol=parts.tol_of(self),
+            tol=DEFAULT_TOL["linear"] if self.tol is None else self.tol,
             n_jobs=self.n_jobs,
         )
-        bound = lower_bound(independent, tasks, n_components, n_jobs=self.n_jobs)
-        directions, coef = order_by_use(found.components, found.svms.coef)
-        components = fill_directions(space, directions, row_weights, n_components)
-        flips = np.sign(components[np.arange(n_components), np.argmax(abs(components), axis=1)])
-        self.components_ = flips[:, None] * components
-        self.coef_ = np.zeros((self.n_tasks_, n_components))
-        self.coef_[:, : len(coef)] = coef.T * flips[: len(coef)]
-        self.intercept_ = found.svms.intercept - self.coef_ @ (self.components_ @ space.mean)
-        self.objective_ = found.svms.objective
-        self.start_objective_ = found.start_objective
-        self.lower_bound_ = bound.value
-        self.gap_ = self.objective_ - self.lower_bound_
-        solved = found.svms.gap <= LARGEST_GAP * max(found.svms.objective, np.finfo(float).tiny)
-        reason = found.reason if solved else "the SVMs were not solved to their tolerance"
-        self._keep_record(found.history, found.n_iter, reason, n_components)
-        return found.converged and solved
 
-    def _fit_rbf(self, X: Any, signs: np.ndarray, weights: np.ndarray) -> bool:
-        """Fit the scales, keep the result, and tell whether the solver converged."""
-        X = X.toarray() if sparse.issparse(X) else X
-        chosen = None
-        if self.gamma == "cv":
-            chosen, self.gamma_scores_ = _rbf_diagonal.choose_gamma(self, X, signs, weights)
-        rows, signs, weights = merge_equal_rows(X, signs, weights)
-        self.gamma_ = _rbf_diagonal.gamma_of(
-            self.gamma if chosen is None else chosen, rows, weights.sum(axis=1)
-        )
-        found = _rbf_diagonal.fit_scales(
-            rows,
-            signs,
-            self.C * weights,
-            self.gamma_,
-            n_features=parts.n_components_of(self, X.shape[1]),
+    def _fit_scales(self, problem: TaskProblem) -> tuple[TaskFit, dict[float, float] | None]:
+        """Return the fit, and with ``gamma="cv"`` the accuracy of each gamma."""
+        X = problem.X.toarray() if sparse.issparse(problem.X) else problem.X
+        problem = replace(problem, X=X)
+        learn = partial(
+            fit_scales,
+            n_features=self.n_components or X.shape[1],
             max_iter=self.max_iter,
-            tol=parts.tol_of(self),
+            tol=DEFAULT_TOL["rbf-diagonal"] if self.tol is None else self.tol,
         )
-        self.feature_scales_ = found.scales
-        self._features = found.features
-        self._roots = np.sqrt(found.scales[found.features])
-        support = np.flatnonzero(np.any(found.svms.dual_coef != 0, axis=1))
-        self.support_vectors_ = rows[np.ix_(support, found.features)] * self._roots
-        self.dual_coef_ = np.ascontiguousarray(found.svms.dual_coef[support].T)
-        self.intercept_ = found.svms.intercept
-        self.objective_ = found.svms.objective
-        self.start_objective_ = found.history["objective"][0]
-        n_iter = max(1, len(found.history["objective"]) - 1)
-        self._keep_record(found.history, n_iter, found.reason, len(found.features))
-        return found.converged
 
-    def _keep_record(
-        self, history: dict[str, list[float]], n_iter: int, reason: str, n_components: int
+        def fit(part: TaskProblem, gamma: float) -> FittedScales:
+            return learn(part.X, part.signs, self.C * part.weights, gamma)
+
+        gamma, scores = self.gamma, None
+        if gamma == "cv":
+            gamma, scores = choose_gamma(problem, fit, self.cv, n_jobs=self.n_jobs)
+        rows, signs, weights = merge_equal_rows(X, problem.signs, problem.weights)
+        if gamma == "scale":
+            gamma = scale_gamma(rows, weights.sum(axis=1))
+        found = fit(TaskProblem(rows, signs, weights), float(gamma))
+        return fit_scales_model(found, rows, float(gamma)), scores
+
+    def _keep(
+        self,
+        classes: np.ndarray,
+        problem: TaskProblem,
+        found: TaskFit,
+        gamma_scores: dict[float, float] | None,
     ) -> None:
-        self.history_ = {name: np.array(column) for name, column in history.items()}
-        self.n_iter_ = n_iter
-        self.stopping_reason_ = reason
-        self._n_features_out = n_components
+        """Copy what was found into the estimator."""
+        self.classes_ = classes
+        self.multitask_ = problem.n_classes == 0
+        self.n_tasks_ = problem.n_tasks
+        self._model = found.model
+        self._n_features_out = found.model.n_components
+        self.objective_ = found.objective
+        self.start_objective_ = found.start_objective
+        self.lower_bound_ = found.lower_bound
+        self.gap_ = None if found.lower_bound is None else found.objective - found.lower_bound
+        self.gamma_scores_ = gamma_scores
+        self.history_ = {name: np.array(column) for name, column in found.history.items()}
+        self.n_iter_ = found.n_iter
+        self.stopping_reason_ = found.stopping_reason
+
+    @property
+    def components_(self) -> np.ndarray:
+        """Linear kernel: A, shape (n_components, n_features)."""
+        return self._model.components  # type: ignore[union-attr]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Linear kernel: weights of the SVMs on the projected rows."""
+        return self._model.coef  # type: ignore[union-attr]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Intercepts of the SVMs, shape (n_tasks,)."""
+        return self._model.intercept
+
+    @property
+    def feature_scales_(self) -> np.ndarray:
+        """Kernel "rbf-diagonal": the scales s_j."""
+        return self._model.feature_scales  # type: ignore[union-attr]
+
+    @property
+    def gamma_(self) -> float:
+        """Kernel "rbf-diagonal": mean of the scales."""
+        return self._model.gamma  # type: ignore[union-attr]
+
+    @property
+    def support_vectors_(self) -> np.ndarray:
+        """Kernel "rbf-diagonal": transformed rows that the SVMs need."""
+        return self._model.support_vectors  # type: ignore[union-attr]
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Kernel "rbf-diagonal": weights of the support vectors, (n_tasks, n_support)."""
+        return self._model.dual_coef  # type: ignore[union-attr]
 
     def _project(self, X: Any) -> np.ndarray:
-        if self.kernel == "linear":
-            project = rows_of(X).map(lambda block: np.asarray(block @ self.components_.T))
-            return project.astype(X.dtype)
-        chosen = X[:, self._features]
-        chosen = chosen.toarray() if sparse.issparse(chosen) else chosen
-        return (chosen * self._roots).astype(X.dtype)
-
-    def _task_scores(self, Z: np.ndarray) -> np.ndarray:
-        """Return the scores of latent coordinates, one column a task."""
-        Z = np.asarray(Z, dtype=float)
-        if self.kernel == "linear":
-            return Z @ self.coef_.T + self.intercept_
-        gaussians = GaussianCenters.of(self.support_vectors_)
-        return rows_of(Z, len(self.support_vectors_)).map(
-            lambda block: gaussians.kernel(block, 1.0) @ self.dual_coef_.T + self.intercept_
-        )
+        return self._model.project(X).astype(X.dtype, copy=False)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
-        scores = self._task_scores(Z)
-        return (
-            scores if self.multitask_ else decision_scores(scores, len(self.classes_), self.tasks)
-        )
+        scores = self._model.task_scores(np.asarray(Z, dtype=float))
+        if self.multitask_:
+            return scores
+        return decision_scores(scores, len(self.classes_), self.tasks)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return how strongly each row belongs to each class, or to the +1 side of each task.
@@ -388,12 +438,4 @@ class MaxMarginProjection(LatentClassifier):
         return task_accuracy(signs, predicted, sample_weight)
 
     def _model_arrays(self) -> list[np.ndarray]:
-        if self.kernel == "linear":
-            return [self.components_, self.coef_, self.intercept_]
-        return [
-            self._features,
-            self._roots,
-            self.support_vectors_,
-            self.dual_coef_,
-            self.intercept_,
-        ]
+        return self._model.arrays()

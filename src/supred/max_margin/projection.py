@@ -63,9 +63,10 @@ class Projection:
         ``objective``, ``train_error``, ``seconds`` since the start and ``width`` of the hinge (0
         for the hinge itself), one entry per iteration.
     n_iter : int
-    converged : bool
-    reason : str
-        Why the solver stopped.
+    stopping_reason : {"converged", "max_iter", "completed"}
+        "completed" where the solver could not go on: `message` says why.
+    message : str
+        Why the solver stopped, in words.
     """
 
     components: np.ndarray
@@ -73,8 +74,8 @@ class Projection:
     start_objective: float
     history: dict[str, list[float]]
     n_iter: int
-    converged: bool
-    reason: str
+    stopping_reason: str
+    message: str
 
 
 class _Record:
@@ -138,8 +139,8 @@ def independent_projection(independent: TaskSVMs, tasks: Tasks, n_components: in
         independent.gap,
     )
     record.add_exact(components, svms)
-    reason = "n_components is at least the number of tasks: the SVMs are independent"
-    return Projection(components, svms, svms.objective, record.columns, 1, True, reason)
+    message = "n_components is at least the number of tasks: the SVMs are independent"
+    return Projection(components, svms, svms.objective, record.columns, 1, "converged", message)
 
 
 def huberised_hinge(slack: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
@@ -273,15 +274,15 @@ def follow_factors(
         components, svms = found, found_svms
     record.add_exact(components, svms)
     # With tolerances of zero L-BFGS reports success only where no step lowers the objective.
-    converged = (settled or result.status == 0) and width == WIDTHS[-1]
-    reason = (
-        f"the objective fell by less than tol={tol:g} over {SETTLED} iterations"
-        if converged
-        else f"max_iter={max_iter} iterations were done"
-        if n_iter >= max_iter
-        else f"L-BFGS stopped: {result.message}"
-    )
-    return Projection(components, svms, start_objective, record.columns, n_iter, converged, reason)
+    if (settled or result.status == 0) and width == WIDTHS[-1]:
+        reason = "converged"
+        message = f"the objective fell by less than tol={tol:g} over {SETTLED} iterations"
+    elif n_iter >= max_iter:
+        reason, message = "max_iter", f"max_iter={max_iter} iterations were done"
+    else:
+        reason, message = "completed", f"L-BFGS stopped: {result.message}"
+    history = record.columns
+    return Projection(components, svms, start_objective, history, n_iter, reason, message)
 
 
 def has_settled(objectives: list[float], tol: float) -> bool:
@@ -316,18 +317,18 @@ def alternate(
     since_best, svms = 0, best[1]
     record.add_exact(components, svms)
     seen: list[np.ndarray] = []
-    converged, reason = False, f"max_iter={max_iter} iterations were done"
+    reason, message = "max_iter", f"max_iter={max_iter} iterations were done"
     for _ in range(max_iter):
         seen = [*seen[-3:], components]
         components = leading_directions(dual_directions(tasks, svms.dual), n_components)
         if _distance(components, seen[-1]) <= max(tol, SAME):
-            converged, reason = True, "the projection no longer changes"
+            reason, message = "converged", "the projection no longer changes"
             break
         periods = [
             p for p in range(2, len(seen) + 1) if _distance(components, seen[-p]) <= max(tol, SAME)
         ]
         if periods:
-            reason = f"the alternation runs in a cycle of {periods[0]}"
+            reason, message = "completed", f"the alternation runs in a cycle of {periods[0]}"
             break
         svms = refit(components, tasks, n_jobs)
         record.add_exact(components, svms)
@@ -335,11 +336,12 @@ def alternate(
         if svms.objective < best[1].objective:
             best, since_best = (components, svms), 0
         if since_best >= PATIENCE:
-            reason = f"the last {PATIENCE} iterations found no better projection"
+            reason = "completed"
+            message = f"the last {PATIENCE} iterations found no better projection"
             break
     objectives = record.columns["objective"]
     n_iter, start_objective = len(objectives), objectives[0]
-    return Projection(*best, start_objective, record.columns, n_iter, converged, reason)
+    return Projection(*best, start_objective, record.columns, n_iter, reason, message)
 
 
 def _distance(A: np.ndarray, B: np.ndarray) -> float:

@@ -4,6 +4,7 @@ Its SVMs are LIBSVM's, not the g step of :mod:`supred.numerics.linear_svm`: that
 of few dimensions, and a kernel SVM needs a solver that works on the kernel.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,9 +13,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
-from supred.max_margin.parameters import n_components_of, tol_of
 from supred.max_margin.rbf_scales import KernelSVMs, ScalesResult, learn_scales, scaled_kernel
-from supred.numerics.decisions import decision_scores
+from supred.max_margin.tasks import TaskProblem
 from supred.numerics.kernels import scale_gamma
 
 # gamma="cv" tries these multiples of gamma="scale".
@@ -29,8 +29,8 @@ class FittedScales:
     features: np.ndarray
     svms: KernelSVMs
     history: dict[str, list[float]]
-    converged: bool
-    reason: str
+    stopping_reason: str
+    message: str
 
 
 def fit_scales(
@@ -66,23 +66,33 @@ def _fitted(
 ) -> FittedScales:
     scales = np.zeros(n_features)
     scales[kept] = found.scales
-    return FittedScales(scales, kept, found.svms, history, found.converged, found.reason)
-
-
-def gamma_of(gamma: Any, X: np.ndarray, row_weights: np.ndarray) -> float:
-    """Return gamma as a number."""
-    return scale_gamma(X, row_weights) if isinstance(gamma, str) else float(gamma)
+    return FittedScales(scales, kept, found.svms, history, found.stopping_reason, found.message)
 
 
 def choose_gamma(
-    model: Any, X: np.ndarray, signs: np.ndarray, weights: np.ndarray
+    problem: TaskProblem,
+    fit: Callable[[TaskProblem, float], FittedScales],
+    cv: Any,
+    *,
+    n_jobs: int | None = None,
 ) -> tuple[float, dict[float, float]]:
-    """Return the gamma of the best cross-validated accuracy, and the accuracy of each tried."""
-    base = scale_gamma(X, weights.sum(axis=1))
-    splits = _folds(model, signs, weights)
+    """Return the gamma of the best cross-validated accuracy, and the accuracy of each tried.
+
+    Parameters
+    ----------
+    problem : TaskProblem
+        Dense rows.
+    fit : callable
+        Learns the scales of a problem for a gamma.
+    cv : int, splitter or iterable of splits
+    n_jobs : int, optional
+        Threads that share the folds.
+    """
+    base = scale_gamma(problem.X, problem.weights.sum(axis=1))
     candidates = [base * factor for factor in CV_FACTORS]
-    accuracies = Parallel(n_jobs=model.n_jobs, prefer="threads")(
-        delayed(_fold_accuracy)(model, X, signs, weights, gamma, train, test)
+    splits = folds(problem, cv)
+    accuracies = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_fold_accuracy)(problem.take(train), problem.take(test), fit, gamma)
         for gamma in candidates
         for train, test in splits
     )
@@ -91,35 +101,43 @@ def choose_gamma(
     return candidates[int(np.argmax(means))], scores
 
 
-def _folds(
-    model: Any, signs: np.ndarray, weights: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def _fold_accuracy(
+    train: TaskProblem,
+    test: TaskProblem,
+    fit: Callable[[TaskProblem, float], FittedScales],
+    gamma: float,
+) -> float:
+    """Return the accuracy on `test` of scales learned on `train`."""
+    found = fit(train, gamma)
+    kernel = scaled_kernel(test.X, train.X, found.scales)
+    return test.accuracy(kernel @ found.svms.dual_coef + found.svms.intercept)
+
+
+def folds(problem: TaskProblem, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the training and test rows of each fold, without rows of weight 0.
 
     Folds of classes are stratified; those of a matrix Y, whose tasks have rows of their own, are
     shuffled.
     """
+    signs, weights = problem.signs, problem.weights
     positive = weights.sum(axis=1) > 0
     used = np.flatnonzero(positive)
     # The rows of a class have the same signs in all tasks.
     groups = np.unique(signs, axis=0, return_inverse=True)[1].ravel()
-    if not isinstance(model.cv, int):
+    if not isinstance(cv, int):
         rows = np.arange(len(signs))
-        given = check_cv(model.cv, groups, classifier=True).split(signs, groups)
+        given = check_cv(cv, groups, classifier=True).split(signs, groups)
         pairs = [(rows[train], rows[test]) for train, test in given]
         splits = [(train[positive[train]], test[positive[test]]) for train, test in pairs]
     else:
         smallest = int(np.unique(groups[used], return_counts=True)[1].min())
-        if not model.multitask_ and smallest < model.cv:
+        if problem.n_classes and smallest < cv:
             raise ValueError(
-                f"cv={model.cv} folds are more than the {smallest} row(s) of the smallest class; "
+                f"cv={cv} folds are more than the {smallest} row(s) of the smallest class; "
                 "use fewer folds or give gamma."
             )
-        splitter = (
-            KFold(model.cv, shuffle=True, random_state=0)
-            if model.multitask_
-            else StratifiedKFold(model.cv)
-        )
+        shuffled = KFold(cv, shuffle=True, random_state=0)
+        splitter = StratifiedKFold(cv) if problem.n_classes else shuffled
         pairs = splitter.split(used, groups[used])
         splits = [(used[train], used[test]) for train, test in pairs]
     for fold, (train, test) in enumerate(splits):
@@ -133,35 +151,3 @@ def _folds(
                 "other folds or give gamma."
             )
     return splits
-
-
-def _fold_accuracy(
-    model: Any,
-    X: np.ndarray,
-    signs: np.ndarray,
-    weights: np.ndarray,
-    gamma: float,
-    train: np.ndarray,
-    test: np.ndarray,
-) -> float:
-    """Return the accuracy on the `test` rows of scales learned on the `train` rows."""
-    found = fit_scales(
-        X[train],
-        signs[train],
-        model.C * weights[train],
-        gamma,
-        n_features=n_components_of(model, X.shape[1]),
-        max_iter=model.max_iter,
-        tol=tol_of(model),
-    )
-    kernel = scaled_kernel(X[test], X[train], found.scales)
-    scores = kernel @ found.svms.dual_coef + found.svms.intercept
-    if model.multitask_ or len(model.classes_) == 2:
-        right = np.where(scores > 0, 1, -1) == signs[test]
-        return float(np.vdot(weights[test], right) / weights[test].sum())
-    n_classes = len(model.classes_)
-    scores = decision_scores(scores, n_classes, model.tasks)
-    truth = decision_scores(signs[test], n_classes, model.tasks)
-    right = scores.argmax(axis=1) == truth.argmax(axis=1)
-    row_weights = weights[test].sum(axis=1)
-    return float(row_weights @ right / row_weights.sum())

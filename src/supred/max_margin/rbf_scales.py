@@ -55,16 +55,17 @@ class ScalesResult:
     svms : KernelSVMs
     history : dict of lists
         ``objective``, ``train_error`` and ``seconds`` since the start, one entry per iteration.
-    converged : bool
-    reason : str
-        Why the solver stopped.
+    stopping_reason : {"converged", "max_iter", "completed"}
+        "completed" where no step was found: `message` says why.
+    message : str
+        Why the solver stopped, in words.
     """
 
     scales: np.ndarray
     svms: KernelSVMs
     history: dict[str, list[float]]
-    converged: bool
-    reason: str
+    stopping_reason: str
+    message: str
 
 
 def scaled_kernel(X: np.ndarray, centers: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -173,10 +174,10 @@ def learn_scales(
     record()
     # The first step moves the scales by about their mean.
     length = total / len(scales) / max(float(np.abs(gradient).max()), np.finfo(float).tiny)
-    converged, reason = False, f"max_iter={max_iter} iterations were done"
+    reason, message = "max_iter", f"max_iter={max_iter} iterations were done"
     for _ in range(max_iter):
         if stationarity(scales, gradient, total) <= tol * svms.objective:
-            converged, reason = True, f"no step promises more than tol={tol:g}"
+            reason, message = "converged", f"no step promises more than tol={tol:g}"
             break
         step = project_to_simplex(scales - length * gradient, total) - scales
         slope = float(gradient @ step)
@@ -190,7 +191,7 @@ def learn_scales(
             share *= 0.5
         else:
             # LIBSVM's tolerance hides what is left to gain.
-            reason = "no shorter step lowers the objective"
+            reason, message = "completed", "no shorter step lowers the objective"
             break
         new_gradient = scales_gradient(X, kernel, found.dual_coef)
         moved, turned = tried - scales, new_gradient - gradient
@@ -200,9 +201,9 @@ def learn_scales(
         record()
         past = history["objective"][-1 - PATIENCE :]
         if len(past) > PATIENCE and past[0] - past[-1] <= tol * past[-1]:
-            converged, reason = True, f"{PATIENCE} iterations gained less than tol={tol:g}"
+            reason, message = "converged", f"{PATIENCE} iterations gained less than tol={tol:g}"
             break
-    return ScalesResult(scales, svms, history, converged, reason)
+    return ScalesResult(scales, svms, history, reason, message)
 
 
 def stationarity(scales: np.ndarray, gradient: np.ndarray, total: float) -> float:

@@ -1,6 +1,7 @@
 """Several binary tasks on one table of rows: making, checking and weighting them."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,67 @@ from sklearn.utils.validation import check_array
 
 from supred.base.validation import check_weights
 from supred.common.labels import encode_labels
+from supred.numerics.decisions import decision_scores, task_signs
 
 # What a task matrix may hold: 0 where a row is not part of a task.
 SIGNS = (-1.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class TaskProblem:
+    """Rows and the tasks to learn on them, all checked.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+    signs : ndarray of shape (n_rows, n_tasks)
+        +1, -1, or 0 for a row that is not part of the task.
+    weights : ndarray of shape (n_rows, n_tasks)
+        Weight of each row in each task, 0 where it is not part.
+    n_classes : int
+        Classes that the tasks were made of; 0 for the tasks of a matrix Y.
+    kind : {"ovr", "ovo"}
+        How they were made.
+    """
+
+    X: Any
+    signs: np.ndarray
+    weights: np.ndarray
+    n_classes: int = 0
+    kind: str = "ovr"
+
+    @classmethod
+    def of_classes(
+        cls, X: Any, class_index: np.ndarray, weights: np.ndarray, n_classes: int, kind: str
+    ) -> "TaskProblem":
+        """Make the tasks of classes, whose rows have the given weights."""
+        signs = task_signs(class_index, n_classes, kind).astype(float)
+        return cls(X, signs, weights[:, None] * np.abs(signs), n_classes, kind)
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks."""
+        return int(self.signs.shape[1])
+
+    @property
+    def n_groups(self) -> int:
+        """Number of classes, or of tasks of a matrix Y."""
+        return self.n_classes or self.n_tasks
+
+    def take(self, rows: np.ndarray) -> "TaskProblem":
+        """Return the problem of some of the rows."""
+        chosen = self.X[rows], self.signs[rows], self.weights[rows]
+        return TaskProblem(*chosen, self.n_classes, self.kind)
+
+    def accuracy(self, scores: np.ndarray) -> float:
+        """Return the share of the weight that the tasks' scores decide rightly."""
+        if self.n_classes <= 2:
+            right = np.where(scores > 0, 1, -1) == self.signs
+            return float(np.vdot(self.weights, right) / self.weights.sum())
+        chosen = decision_scores(scores, self.n_classes, self.kind).argmax(axis=1)
+        truth = decision_scores(self.signs, self.n_classes, self.kind).argmax(axis=1)
+        row_weights = self.weights.sum(axis=1)
+        return float(row_weights @ (chosen == truth) / row_weights.sum())
 
 
 def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:

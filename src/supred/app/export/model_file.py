@@ -11,6 +11,7 @@ import supred
 from supred.app.export.container import ModelFileError, read_container, write_container
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.table import Column
+from supred.base.state import registered_classes
 from supred.class_embedding.graph import NeighborIndex
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
 from supred.numerics.kernel_basis import LandmarkKernel
@@ -40,7 +41,7 @@ _PARTS = (
 
 def _classes() -> dict[str, type]:
     methods = {name: getattr(supred, name) for name in METHODS}
-    return {**methods, **{part.__name__: part for part in _PARTS}}
+    return {**registered_classes(), **methods, **{part.__name__: part for part in _PARTS}}
 
 
 @dataclass
