@@ -363,7 +363,7 @@ def _best_of(
     if options.n_init == 0 or first.objective >= bound * (1 - SAME):
         return first
     known = first.axes if first.converged else None
-    draw = draw or partial(random_start, *W.shape)
+    draw = draw or partial(random_start, W.shape[0], W.shape[1])
     seeds = np.random.SeedSequence(options.seed).generate_state(options.n_init).tolist()
     others = Parallel(n_jobs=options.n_jobs, prefer="threads")(
         delayed(climb)(draw(seed), start=i, known=known) for i, seed in enumerate(seeds, start=1)

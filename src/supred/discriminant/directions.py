@@ -74,6 +74,7 @@ def discriminate(
     n_components : int or None
         How many directions to keep; None keeps all.
     """
+    found: LatentMap
     if kernel is None:
         found, ratios = linear_directions(problem, alpha)
     else:
