@@ -85,10 +85,7 @@ class CategoryProblem:
 
     def axes_of(self, latent_map: LatentMap) -> np.ndarray:
         """Return the W whose :meth:`latent_map` is the given one."""
-        if isinstance(latent_map, LinearMap):
-            W = latent_map.components.T
-        else:
-            W = latent_map.dual_coef
+        W = latent_map.components.T if isinstance(latent_map, LinearMap) else latent_map.dual_coef
         if self.basis is not None:
             W = np.linalg.lstsq(self.basis, W, rcond=None)[0]
         if self.unwhitener is not None:
