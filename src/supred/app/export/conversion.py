@@ -1,0 +1,251 @@
+"""From a fitted model to its finite form: one function per estimator.
+
+Only public fitted attributes are read.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from supred.app.export.finite_form import ExportError, FiniteForm, Inputs, simplified
+from supred.app.export.preparation_steps import steps_of_transformer, table_inputs_and_steps
+from supred.app.export.steps import (
+    Absolute,
+    Affine,
+    Gaussians,
+    Polynomials,
+    Scale,
+    Select,
+    Step,
+    UnitLength,
+    Votes,
+)
+from supred.numerics.kernel_basis import LandmarkKernel
+from supred.numerics.kernels import GaussianCenters
+
+Chain = tuple[list[Step], list[Step]]
+
+SUGGESTION = (
+    "RBFNetClassifier, LowDimSVC, CategorySpace, MaxMarginProjection and "
+    "KernelDiscriminantAnalysis can be exported"
+)
+
+
+def finite_form_of(model: Any) -> FiniteForm:
+    """Return the finite form of a fitted model.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline, search or TableModel
+        A fitted estimator of supred, a scikit-learn Pipeline that ends in one, a search whose
+        best model was refitted, or what `load_model` returned.
+
+    Returns
+    -------
+    FiniteForm
+
+    Raises
+    ------
+    ExportError
+        If the model has no finite form; the message says what to use instead.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from supred import CategorySpace
+    >>> from supred.app.export.conversion import finite_form_of
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), CategorySpace(random_state=0)).fit(X, y)
+    >>> [type(step).__name__ for step in finite_form_of(model).to_latent]
+    ['Scale', 'Affine']
+    """
+    estimator, inputs, steps = _taken_apart(model)
+    check_is_fitted(estimator)
+    convert = _CONVERSIONS.get(type(estimator).__name__)
+    if convert is None or not type(estimator).__module__.startswith("supred."):
+        raise ExportError(_reason(estimator))
+    to_latent, to_scores = convert(estimator)
+    if inputs is None:
+        inputs = Inputs(_feature_names(model))
+    decision = "sign" if len(estimator.classes_) == 2 else "largest"
+    if getattr(estimator, "multitask_", False):
+        decision = "tasks"
+    return FiniteForm(
+        type(estimator).__name__,
+        inputs,
+        simplified([*steps, *to_latent]),
+        simplified(to_scores),
+        np.asarray(estimator.classes_),
+        decision,
+        _temperature(estimator),
+    )
+
+
+def _taken_apart(model: Any) -> tuple[Any, Inputs | None, list[Step]]:
+    """Return the estimator at the end, the inputs if a table has named them, and what precedes."""
+    if hasattr(model, "preparation") and hasattr(model, "columns"):
+        inputs, steps = table_inputs_and_steps(model.columns, model.transformer)
+        estimator, _, inner = _taken_apart(model.estimator)
+        return estimator, inputs, [*steps, *inner]
+    if hasattr(model, "best_estimator_"):
+        return _taken_apart(model.best_estimator_)
+    if isinstance(model, Pipeline):
+        check_is_fitted(model)
+        steps = []
+        for name, transformer in model.steps[:-1]:
+            steps += steps_of_transformer(transformer, name)
+        estimator, _, inner = _taken_apart(model.steps[-1][1])
+        return estimator, None, [*steps, *inner]
+    return model, None, []
+
+
+def _feature_names(model: Any) -> tuple[str, ...]:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return tuple(f"x{j}" for j in range(model.n_features_in_))
+    return tuple(str(name) for name in names)
+
+
+def _reason(estimator: Any) -> str:
+    name = type(estimator).__name__
+    if name == "ClassConstrainedEmbedding":
+        return (
+            "a ClassConstrainedEmbedding places a new row among all training rows, so it has no "
+            "small finite form; train a RBFNetClassifier or a LowDimSVC on its labels "
+            "(transduction_) and export that."
+        )
+    return f"{name} cannot be exported; {SUGGESTION}, alone or at the end of a Pipeline."
+
+
+def _low_dim_svm(model: Any) -> Chain:
+    """F(x) = W^T phi(x) + w0, scores V F(x) + b."""
+    mapping = model.mapping_
+    if isinstance(model.mapping, str) and model.mapping == "linear":
+        to_latent: list[Step] = [_shift(mapping.shift)]
+    elif isinstance(model.mapping, str):
+        centers = mapping.gaussians
+        scales = getattr(mapping, "scales", np.ones(centers.centers.shape[1]))
+        gammas = np.broadcast_to(_doubles(mapping.gamma), len(centers.centers))
+        to_latent = [
+            Scale(np.zeros(len(scales)), _doubles(scales)),
+            _shift(centers.shift),
+            Gaussians(_doubles(centers.centers), gammas),
+        ]
+    else:
+        raise ExportError(
+            f"mapping={type(model.mapping).__name__}() is a regressor of your own, which has no "
+            "finite form here; use mapping='rbf' or mapping='linear', or RBFNetClassifier."
+        )
+    to_latent.append(Affine(_doubles(mapping.W), _doubles(mapping.w0)))
+    to_scores: list[Step] = [_linear_scores(model)]
+    if model.multi_class == "ovo" and len(model.classes_) > 2:
+        to_scores.append(Votes(len(model.classes_)))
+    return to_latent, to_scores
+
+
+def _category_space(model: Any) -> Chain:
+    """Coordinates on the axes, scores by the angle with each."""
+    n_classes = len(model.classes_)
+    to_scores: list[Step] = [UnitLength()]
+    if model.kernel == "linear":
+        to_latent = _centred_projection(model)
+    else:
+        offset = np.zeros(n_classes)
+        to_latent = [*_kernel(model.kernel_), Affine(_doubles(model.dual_coef_), offset)]
+        if model.whiten:
+            means = UnitLength().apply(_doubles(model.class_means_))
+            to_scores.append(Affine(means.T, np.zeros(n_classes)))
+        else:
+            to_scores.append(Absolute())
+    return to_latent, to_scores + _difference(n_classes)
+
+
+def _max_margin(model: Any) -> Chain:
+    """A x and linear SVMs, or scaled features and SVMs with Gaussians."""
+    if model.kernel == "linear":
+        components = _doubles(model.components_)
+        to_latent: list[Step] = [Affine(components.T, np.zeros(len(components)))]
+        to_scores: list[Step] = [_linear_scores(model)]
+    else:
+        scales = _doubles(model.feature_scales_)
+        chosen = np.flatnonzero(scales)
+        support = _doubles(model.support_vectors_)
+        to_latent = [Select(chosen), Scale(np.zeros(len(chosen)), np.sqrt(scales[chosen]))]
+        to_scores = [
+            Gaussians(support, np.ones(len(support))),
+            Affine(_doubles(model.dual_coef_).T, _doubles(model.intercept_)),
+        ]
+    if not model.multitask_ and model.tasks == "ovo" and len(model.classes_) > 2:
+        to_scores.append(Votes(len(model.classes_)))
+    return to_latent, to_scores
+
+
+def _kernel_discriminant(model: Any) -> Chain:
+    """Directions of the discriminant, scores by the distance to the class means."""
+    means = _doubles(model.class_means_)
+    offsets = np.log(_doubles(model.priors_)) - 0.5 * np.sum(means**2, axis=1)
+    if model.kernel == "linear":
+        to_latent = _centred_projection(model)
+    else:
+        affine = Affine(_doubles(model.dual_coef_), -_doubles(model.offset_))
+        to_latent = [*_kernel(model.kernel_), affine]
+    return to_latent, [Affine(means.T, offsets), *_difference(len(means))]
+
+
+def _kernel(kernel: LandmarkKernel) -> list[Step]:
+    landmarks = kernel.landmarks
+    if isinstance(landmarks, GaussianCenters):
+        gammas = np.full(len(landmarks.centers), float(kernel.gamma))
+        return [_shift(landmarks.shift), Gaussians(_doubles(landmarks.centers), gammas)]
+    if kernel.name not in ("rbf", "poly"):
+        what = "callable" if callable(kernel.name) else repr(kernel.name)
+        raise ExportError(f"kernel={what} cannot be exported; use kernel='rbf', 'poly' or 'linear'.")
+    rows = _doubles(landmarks.toarray() if sparse.issparse(landmarks) else landmarks)
+    if kernel.name == "rbf":
+        return [Gaussians(rows, np.full(len(rows), float(kernel.gamma)))]
+    if kernel.degree != int(kernel.degree):
+        raise ExportError(f"degree={kernel.degree} cannot be exported; use a whole number.")
+    return [Polynomials(rows, float(kernel.gamma), float(kernel.coef0), int(kernel.degree))]
+
+
+def _centred_projection(model: Any) -> list[Step]:
+    components = _doubles(model.components_)
+    return [_shift(model.center_), Affine(components.T, np.zeros(len(components)))]
+
+
+def _linear_scores(model: Any) -> Affine:
+    return Affine(_doubles(model.coef_).T, _doubles(model.intercept_))
+
+
+def _difference(n_classes: int) -> list[Step]:
+    """Two classes have one score: that of the second minus that of the first."""
+    return [Affine(np.array([[-1.0], [1.0]]), np.zeros(1))] if n_classes == 2 else []
+
+
+def _shift(shift: np.ndarray) -> Scale:
+    return Scale(_doubles(shift), np.ones(len(shift)))
+
+
+def _doubles(values: Any) -> np.ndarray:
+    return np.asarray(values, dtype=float)
+
+
+def _temperature(model: Any) -> float | None:
+    """Return the temperature of the softmax, None if the model has no probabilities."""
+    if not hasattr(model, "predict_proba"):
+        return None
+    return float(getattr(model, "temperature_", 1.0))
+
+
+_CONVERSIONS: dict[str, Callable[[Any], Chain]] = {
+    "LowDimSVC": _low_dim_svm,
+    "CategorySpace": _category_space,
+    "MaxMarginProjection": _max_margin,
+    "KernelDiscriminantAnalysis": _kernel_discriminant,
+}

@@ -1,0 +1,245 @@
+"""The finite form of a fitted model: all that is needed to use it, as a list of steps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from scipy.special import softmax
+
+from supred.app.export.steps import Affine, Gaussians, Scale, Step
+from supred.base.latent_classifier import winners
+
+
+class ExportError(ValueError):
+    """A model that cannot be exported; the message says what to use instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The columns of a row, numbers first.
+
+    Attributes
+    ----------
+    numbers : tuple of str
+        Names of the numbers.
+    texts : tuple of str
+        Names of the text columns.
+    categories : tuple of tuples of str
+        Known values of each text column. Each value becomes a column of 0 and 1 behind the
+        numbers; an unknown value gives zeros.
+    """
+
+    numbers: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+    categories: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that the first step sees."""
+        return len(self.numbers) + sum(len(values) for values in self.categories)
+
+    def encode(self, numbers: np.ndarray, texts: np.ndarray | None = None) -> np.ndarray:
+        """Return numbers and encoded texts side by side.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (n_rows, n_numbers)
+        texts : ndarray of str of shape (n_rows, n_texts), needed if there are text columns
+        """
+        parts = [np.asarray(numbers, dtype=float)]
+        if texts is not None:
+            for column, values in zip(np.asarray(texts).T, self.categories, strict=True):
+                parts.append((column[:, None] == np.array(values, dtype=object)).astype(float))
+        return np.hstack(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """What an exported model answers for some rows.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,), or (n_rows, n_tasks) with ``decision="tasks"``
+    scores : ndarray of shape (n_rows, n_scores)
+        As `decision_function`; two classes have one column.
+    probabilities : ndarray of shape (n_rows, n_classes) or None
+    latent : ndarray of shape (n_rows, n_components)
+    """
+
+    labels: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray | None
+    latent: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteForm:
+    """Steps from a row to its latent coordinates, and from these to the scores.
+
+    Attributes
+    ----------
+    method : str
+        Name of the estimator, for people who read the exported file.
+    inputs : Inputs
+    to_latent, to_scores : tuples of steps
+    classes : ndarray
+        The labels, in the order of the scores.
+    decision : {"largest", "sign", "tasks"}
+        The class of the largest score; the second of two classes where the only score is
+        positive; or one decision, -1 or 1, per score.
+    temperature : float or None
+        The probabilities are the softmax of the scores divided by this; None if the model has
+        no probabilities.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import LowDimSVC
+    >>> from supred.app.export.conversion import finite_form_of
+    >>> X, y = load_iris(return_X_y=True)
+    >>> form = finite_form_of(LowDimSVC(n_centers=9, random_state=0).fit(X, y))
+    >>> [type(step).__name__ for step in form.to_latent + form.to_scores]
+    ['Scale', 'Gaussians', 'Affine', 'Affine']
+    >>> form.evaluate(X[:2]).labels
+    array([0, 0])
+    """
+
+    method: str
+    inputs: Inputs
+    to_latent: tuple[Step, ...]
+    to_scores: tuple[Step, ...]
+    classes: np.ndarray
+    decision: str
+    temperature: float | None = None
+
+    @property
+    def n_latent(self) -> int:
+        """Number of latent coordinates."""
+        return width(self.to_latent, self.inputs.n_columns)
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scores: one for two classes, else one per class or task."""
+        return width(self.to_scores, self.n_latent)
+
+    def evaluate(self, numbers: np.ndarray, texts: np.ndarray | None = None) -> Outputs:
+        """Return labels, scores, probabilities and latent coordinates of some rows."""
+        latent = run(self.to_latent, self.inputs.encode(numbers, texts))
+        scores = run(self.to_scores, latent)
+        probabilities = None
+        if self.temperature is not None:
+            full = np.hstack([0 * scores, scores]) if self.decision == "sign" else scores
+            probabilities = softmax(full / self.temperature, axis=1)
+        if self.decision == "tasks":
+            labels = np.where(scores > 0, 1, -1)
+        else:
+            labels = self.classes[winners(scores[:, 0] if self.decision == "sign" else scores)]
+        return Outputs(labels, scores, probabilities, latent)
+
+    def numbers(self) -> int:
+        """Return how many numbers the steps hold."""
+        return sum(
+            array.size
+            for step in self.to_latent + self.to_scores
+            for array in arrays_of(step).values()
+        )
+
+
+def width(steps: Sequence[Step], n_in: int) -> int:
+    """Return how many columns come out of `steps`."""
+    for step in steps:
+        n_in = step.n_out(n_in)
+    return n_in
+
+
+def run(steps: Sequence[Step], rows: np.ndarray) -> np.ndarray:
+    """Return what `steps` make of the rows."""
+    for step in steps:
+        rows = step.apply(rows)
+    return rows
+
+
+def simplified(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return equivalent steps of which there are fewer, with fewer numbers.
+
+    Shifts stay in front, where they are: a feature far from zero would lose its digits in
+    single precision if its mean were subtracted after a product.
+    """
+    result: list[Step] = []
+    for step in steps:
+        result.append(step)
+        while len(result) > 1 and (joined := _joined(*result[-2:])) is not None:
+            result[-2:] = joined
+            if len(joined) == 2:
+                break
+    return tuple(step for step in result if not _is_identity(step))
+
+
+def _joined(first: Step, second: Step) -> list[Step] | None:
+    """Return one or two steps in the place of two, None if they stay as they are."""
+    if isinstance(first, Scale) and isinstance(second, Scale):
+        return [Scale(first.shift + second.shift / first.scale, first.scale * second.scale)]
+    if isinstance(first, Scale) and isinstance(second, Affine) and not first.only_shifts:
+        ones = np.ones_like(first.scale)
+        return [
+            Scale(first.shift, ones),
+            Affine(first.scale[:, None] * second.matrix, second.offset),
+        ]
+    if isinstance(first, Affine) and isinstance(second, Scale):
+        return [Affine(first.matrix * second.scale, (first.offset - second.shift) * second.scale)]
+    if isinstance(first, Affine) and isinstance(second, Affine):
+        matrix = first.matrix @ second.matrix
+        if matrix.size <= first.matrix.size + second.matrix.size:
+            return [Affine(matrix, first.offset @ second.matrix + second.offset)]
+    return None
+
+
+def _is_identity(step: Step) -> bool:
+    return isinstance(step, Scale) and step.only_shifts and not step.shift.any()
+
+
+def in_single(form: FiniteForm) -> FiniteForm:
+    """Return the form with all numbers rounded to single precision.
+
+    What a shift loses by rounding is made up for by the step after it.
+    """
+    return replace(
+        form, to_latent=_rounded(form.to_latent), to_scores=_rounded(form.to_scores)
+    )
+
+
+def _rounded(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    result: list[Step] = []
+    lost = np.zeros(0)
+    for step in steps:
+        if isinstance(step, Affine) and lost.size:
+            step = Affine(step.matrix, step.offset - lost @ step.matrix)
+        elif isinstance(step, Gaussians) and lost.size:
+            step = Gaussians(step.centers + lost, step.gammas)
+        lost = np.zeros(0)
+        if isinstance(step, Scale):
+            lost = (step.shift - single(step.shift)) * step.scale
+        changes = {
+            name: single(array)
+            for name, array in arrays_of(step).items()
+            if array.dtype.kind == "f"
+        }
+        result.append(replace(step, **changes))
+    return tuple(result)
+
+
+def arrays_of(step: Step) -> dict[str, np.ndarray]:
+    """Return the arrays that a step holds, by name."""
+    values = {part.name: getattr(step, part.name) for part in fields(step)}
+    return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def single(values: np.ndarray) -> np.ndarray:
+    """Return the nearest numbers of single precision, as doubles."""
+    largest = np.abs(values).max(initial=0)
+    if largest > np.finfo(np.float32).max:
+        raise ExportError(
+            f"the model holds the number {largest:.3g}, which single precision cannot hold; "
+            "scale the features before fit, for instance with StandardScaler."
+        )
+    return values.astype(np.float32).astype(float)

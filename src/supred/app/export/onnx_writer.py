@@ -1,0 +1,246 @@
+"""A finite form as an ONNX model of standard operators."""
+
+from typing import Any
+
+import numpy as np
+
+from supred._version import __version__
+from supred.app.export.finite_form import ExportError, FiniteForm, Inputs, in_single
+from supred.app.export.precision import uses_double
+from supred.app.export.steps import (
+    Absolute,
+    Affine,
+    Clip,
+    Fill,
+    Gaussians,
+    Polynomials,
+    Scale,
+    Select,
+    Step,
+    UnitLength,
+    Votes,
+)
+
+# Versions that ONNX Runtime 1.14 (2023) and later read.
+OPSET, ML_OPSET, IR_VERSION = 18, 3, 8
+
+
+def write_onnx(form: FiniteForm, *, arithmetic: str = "auto") -> Any:
+    """Return the form as an ``onnx.ModelProto``.
+
+    Parameters
+    ----------
+    form : FiniteForm
+    arithmetic : {"auto", "single", "double"}
+        Precision of the sums; inputs, outputs and constants are single.
+    """
+    onnx = _import_onnx()
+    double = uses_double(form, arithmetic)
+    form = in_single(form)
+    graph = _Graph(double)
+    rows = graph.cast(_rows(graph, form.inputs))
+    latent = graph.steps(form.to_latent, rows)
+    scores = graph.steps(form.to_scores, latent)
+    outputs = [_labels(graph, form, scores), graph.output("scores", scores, form.n_scores)]
+    if form.temperature is not None:
+        outputs.append(_probabilities(graph, form, scores))
+    outputs.append(graph.output("latent", latent, form.n_latent))
+    used = [("", OPSET), ("ai.onnx.ml", ML_OPSET)][: 2 if form.inputs.texts else 1]
+    model = onnx.helper.make_model(
+        onnx.helper.make_graph(
+            graph.nodes, form.method, graph.inputs, outputs, initializer=graph.initializers
+        ),
+        opset_imports=[onnx.helper.make_opsetid(domain, version) for domain, version in used],
+        ir_version=IR_VERSION,
+        producer_name="supred",
+        producer_version=__version__,
+    )
+    onnx.helper.set_model_props(
+        model,
+        {
+            "classes": "\n".join(str(label) for label in form.classes.tolist()),
+            "numbers": "\n".join(form.inputs.numbers),
+            "texts": "\n".join(form.inputs.texts),
+        },
+    )
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+class _Graph:
+    """Nodes and constants of a graph in the making; values are known by their names."""
+
+    def __init__(self, double: bool) -> None:
+        self.onnx = _import_onnx()
+        self.double = double
+        self.nodes: list[Any] = []
+        self.initializers: list[Any] = []
+        self.inputs: list[Any] = []
+
+    def add(self, operator: str, *inputs: str, name: str = "", **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
+        name = name or f"v{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(operator, inputs, [name], **attributes))
+        return name
+
+    def constant(self, array: Any, dtype: Any = np.float32) -> str:
+        """Add a constant of single precision (or of `dtype`), widened if sums are in double."""
+        name = f"c{len(self.initializers)}"
+        values = np.ascontiguousarray(array, dtype=dtype)
+        self.initializers.append(self.onnx.numpy_helper.from_array(values, name))
+        return self.cast(name) if dtype is np.float32 else name
+
+    def cast(self, name: str) -> str:
+        """Return a value in the precision of the sums."""
+        kind = self.onnx.TensorProto.DOUBLE
+        return self.add("Cast", name, to=kind) if self.double else name
+
+    def input(self, name: str, kind: int, n_columns: int) -> str:
+        """Declare an input of any number of rows."""
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n", n_columns]))
+        return name
+
+    def output(self, name: str, value: str, n_columns: int) -> Any:
+        """Declare a value as an output in single precision."""
+        kind = self.onnx.TensorProto.FLOAT
+        self.add("Cast", value, name=name, to=kind)
+        return self.onnx.helper.make_tensor_value_info(name, kind, ["n", n_columns])
+
+    def steps(self, steps: tuple[Step, ...], value: str) -> str:
+        """Add the nodes of some steps."""
+        for step in steps:
+            value = self.step(step, value)
+        return value
+
+    def step(self, step: Step, value: str) -> str:
+        """Add the nodes of one step."""
+        match step:
+            case Fill():
+                return self.add("Where", self.add("IsNaN", value), self.constant(step.values), value)
+            case Scale():
+                shifted = value
+                if step.shift.any():
+                    shifted = self.add("Sub", value, self.constant(step.shift))
+                if step.only_shifts:
+                    return shifted
+                return self.add("Mul", shifted, self.constant(step.scale))
+            case Clip():
+                return self.add("Clip", value, self.constant(step.low), self.constant(step.high))
+            case Select():
+                return self.add("Gather", value, self.constant(step.columns, np.int64), axis=1)
+            case Affine():
+                return self.add("Gemm", value, self.constant(step.matrix), self.constant(step.offset))
+            case Gaussians():
+                return self.gaussians(step, value)
+            case Polynomials():
+                inner = self.add("MatMul", value, self.constant(step.centers.T))
+                scaled = self.add("Mul", inner, self.constant(step.gamma))
+                base = self.add("Add", scaled, self.constant(step.coef0))
+                return self.add("Pow", base, self.constant(step.degree))
+            case UnitLength():
+                length = self.add("ReduceL2", value, self.constant([1], np.int64))
+                positive = self.add("Greater", length, self.constant(0.0))
+                divisor = self.add("Where", positive, length, self.constant(1.0))
+                return self.add("Div", value, divisor)
+            case Absolute():
+                return self.add("Abs", value)
+            case Votes():
+                return self.votes(step, value)
+
+    def gaussians(self, step: Gaussians, value: str) -> str:
+        """Add ``exp(-gamma max(||x||^2 - 2 x.c + ||c||^2, 0))``; a shift comes before it."""
+        axes = self.constant([1], np.int64)
+        centers = self.constant(step.centers)
+        # Computed once, when the model is loaded, in the precision of the sums.
+        center_norms = self.add("ReduceSumSquare", centers, axes, keepdims=0)
+        row_norms = self.add("ReduceSumSquare", value, axes)
+        products = self.add("Gemm", value, centers, center_norms, alpha=-2.0, transB=1)
+        squares = self.add("Max", self.add("Add", products, row_norms), self.constant(0.0))
+        return self.add("Exp", self.add("Mul", squares, self.constant(-step.gammas)))
+
+    def votes(self, step: Votes, value: str) -> str:
+        """Add the votes of pairs of classes and the term that breaks ties."""
+        first = np.zeros((len(step.pairs), step.n_classes))
+        second = np.zeros_like(first)
+        for k, (i, j) in enumerate(step.pairs):
+            first[k, i] = second[k, j] = 1
+        won = self.add("Greater", value, self.constant(0.0))
+        lost = self.add("Not", won)
+        kind = self.onnx.TensorProto.DOUBLE if self.double else self.onnx.TensorProto.FLOAT
+        votes = self.add(
+            "Add",
+            self.add("MatMul", self.add("Cast", won, to=kind), self.constant(first)),
+            self.add("MatMul", self.add("Cast", lost, to=kind), self.constant(second)),
+        )
+        summed = self.add("MatMul", value, self.constant(first - second))
+        size = self.add("Add", self.add("Abs", summed), self.constant(1.0))
+        ties = self.add("Div", summed, self.add("Mul", size, self.constant(3.0)))
+        return self.add("Add", votes, ties)
+
+
+def _rows(graph: _Graph, inputs: Inputs) -> str:
+    """Declare the inputs, and return numbers and encoded texts side by side."""
+    kinds = graph.onnx.TensorProto
+    if not inputs.texts:
+        return graph.input("rows", kinds.FLOAT, len(inputs.numbers))
+    parts = []
+    if inputs.numbers:
+        parts.append(graph.input("numbers", kinds.FLOAT, len(inputs.numbers)))
+    texts = graph.input("texts", kinds.STRING, len(inputs.texts))
+    for k, values in enumerate(inputs.categories):
+        column = graph.add("Gather", texts, graph.constant([k], np.int64), axis=1)
+        # Three dimensions: row, column, value; an unknown value gives zeros.
+        encoded = graph.add(
+            "OneHotEncoder", column, domain="ai.onnx.ml", cats_strings=list(values), zeros=1
+        )
+        parts.append(graph.add("Flatten", encoded, axis=1))
+    return graph.add("Concat", *parts, axis=1)
+
+
+def _labels(graph: _Graph, form: FiniteForm, scores: str) -> Any:
+    """Add the labels and declare them as an output."""
+    kinds = graph.onnx.TensorProto
+    if form.decision == "tasks":
+        positive = graph.add("Greater", scores, graph.constant(0.0))
+        one, other = graph.constant(1, np.int64), graph.constant(-1, np.int64)
+        graph.add("Where", positive, one, other, name="label")
+        return graph.onnx.helper.make_tensor_value_info(
+            "label", kinds.INT64, ["n", form.n_scores]
+        )
+    if form.decision == "sign":
+        positive = graph.add("Greater", scores, graph.constant(0.0))
+        first = graph.add("Squeeze", positive, graph.constant([1], np.int64))
+        index = graph.add("Cast", first, to=kinds.INT64)
+    else:
+        index = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    classes = form.classes
+    kind = {"i": np.int64, "u": np.int64, "b": np.bool_, "f": np.float64}.get(classes.dtype.kind)
+    name = f"c{len(graph.initializers)}"
+    if kind is None:
+        texts = np.array([str(label) for label in classes.tolist()], dtype=object)
+        tensor = graph.onnx.numpy_helper.from_array(texts, name)
+    else:
+        tensor = graph.onnx.numpy_helper.from_array(classes.astype(kind), name)
+    graph.initializers.append(tensor)
+    graph.add("Gather", name, index, name="label")
+    return graph.onnx.helper.make_tensor_value_info("label", tensor.data_type, ["n"])
+
+
+def _probabilities(graph: _Graph, form: FiniteForm, scores: str) -> Any:
+    """Add the softmax of the scores and declare it as an output."""
+    if form.decision == "sign":
+        scores = graph.add("Concat", graph.add("Sub", scores, scores), scores, axis=1)
+    if form.temperature != 1.0:
+        scores = graph.add("Div", scores, graph.constant(form.temperature))
+    return graph.output("probabilities", graph.add("Softmax", scores, axis=1), len(form.classes))
+
+
+def _import_onnx() -> Any:
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.helper
+        import onnx.numpy_helper
+    except ImportError:
+        raise ExportError("to_onnx needs onnx; install 'supred[onnx]'.") from None
+    return onnx
