@@ -1,0 +1,321 @@
+"""The steps of a finite form as lines of C."""
+
+import numpy as np
+
+from supred.app.export.finite_form import Inputs, width
+from supred.app.export.quantise import is_quantised, to_bytes
+from supred.app.export.steps import (
+    Absolute,
+    Affine,
+    Clip,
+    Fill,
+    Gaussians,
+    Polynomials,
+    Scale,
+    Select,
+    Step,
+    UnitLength,
+    Votes,
+)
+
+# Centres are taken in blocks of this many, so that compilers can use vector instructions.
+BLOCK = 8
+PER_LINE = 12
+
+
+class Body:
+    """The function `predict` in the making, and the constants that it reads.
+
+    Parameters
+    ----------
+    name : str
+        Prefix of the constants.
+    real : {"float", "double"}
+        Type of the sums.
+    quantise : bool
+        Keep large matrices in bytes.
+
+    Attributes
+    ----------
+    lines, constants : lists of str
+    constant_bytes, stack_bytes : int
+    """
+
+    def __init__(self, name: str, real: str, quantise: bool) -> None:
+        self.name, self.real, self.quantise = name, real, quantise
+        self.suffix = "f" if real == "float" else ""
+        self.lines: list[str] = []
+        self.constants: list[str] = []
+        self.constant_bytes = 0
+        self.stack_bytes = 0
+        self.value = "row"  # the array that holds what was computed last
+        self.n = 0
+        # Steps that change one number at a time are done where the number is read.
+        self.pending: list[Fill | Scale | Clip] = []
+
+    def inputs(self, inputs: Inputs) -> None:
+        """Begin with the row: its numbers, and its texts as columns of 0 and 1."""
+        self.n = len(inputs.numbers)
+        if not inputs.texts:
+            return
+        target = self.array(inputs.n_columns)
+        self.lines.append(f"for (int i = 0; i < {self.n}; i++) {target}[i] = row[i];")
+        place = self.n
+        for k, values in enumerate(inputs.categories):
+            for value in values:
+                self.lines.append(
+                    f"{target}[{place}] = {self.name}_same(texts[{k}], {quoted(value)});"
+                )
+                place += 1
+        self.value, self.n = target, place
+
+    def steps(self, steps: tuple[Step, ...]) -> None:
+        """Add some steps; a kernel and the linear map after it become one loop."""
+        k = 0
+        while k < len(steps):
+            step, after = steps[k], steps[k + 1] if k + 1 < len(steps) else None
+            if isinstance(step, Gaussians | Polynomials) and isinstance(after, Affine):
+                self.kernel_sum(step, after)
+                k += 1
+            else:
+                self.step(step)
+            k += 1
+
+    def step(self, step: Step) -> None:
+        """Add one step."""
+        match step:
+            case Fill() | Scale() | Clip():
+                self.pending.append(step)
+            case Select():
+                self.select(step)
+            case Affine():
+                self.affine(step)
+            case UnitLength():
+                self.unit_length()
+            case Absolute():
+                self.own()
+                absolute = f"fabs{self.suffix}({self.value}[i])"
+                self.lines.append(f"for (int i = 0; i < {self.n}; i++) {self.value}[i] = {absolute};")
+            case Votes():
+                self.votes(step)
+            case Gaussians() | Polynomials():
+                identity = np.eye(len(step.centers))
+                self.kernel_sum(step, Affine(identity, np.zeros(len(identity))))
+
+    def result(self, what: str, n: int) -> None:
+        """Hand the value out if the caller wants it."""
+        self.own()
+        if what == "scores":
+            self.lines.append(f"const {self.real} *s = {self.value};")
+        self.lines += [
+            f"if ({what}) {{",
+            f"    for (int i = 0; i < {n}; i++) {what}[i] = (float){self.value}[i];",
+            "}",
+        ]
+
+    def array(self, n: int) -> str:
+        """Declare an array on the stack and return its name."""
+        name = f"v{self.stack_bytes}"
+        self.lines.append(f"{self.real} {name}[{n}];")
+        self.stack_bytes += n * (8 if self.real == "double" else 4)
+        return name
+
+    def constant(self, values: np.ndarray) -> str:
+        """Declare a constant and return its name."""
+        name = f"{self.name}_c{len(self.constants)}"
+        flat = np.ravel(values)
+        if values.dtype.kind == "f":
+            kind, size = "float", 4
+            texts = [f"{text}f" for text in flat.astype(np.float32).astype(str)]
+        elif values.dtype == np.int8:
+            kind, size, texts = "signed char", 1, [str(value) for value in flat]
+        else:
+            kind, size, texts = "int", 4, [str(value) for value in flat]
+        rows = [", ".join(texts[k : k + PER_LINE]) for k in range(0, len(texts), PER_LINE)]
+        self.constants.append(
+            f"static const {kind} {name}[{len(flat)}] = {{\n    " + ",\n    ".join(rows) + "};"
+        )
+        self.constant_bytes += size * len(flat)
+        return name
+
+    def read(self, index: str, target: str) -> list[str]:
+        """Return lines that read a number into `target` and do what is pending to it."""
+        lines = [f"{self.real} {target} = {self.value}[{index}];"]
+        for step in self.pending:
+            if isinstance(step, Fill):
+                values = self.constant(step.values)
+                lines.append(f"if ({target} != {target}) {target} = {values}[{index}];")
+            elif isinstance(step, Clip):
+                low, high = (f"{np.float32(end)}f" for end in (step.low, step.high))
+                lines.append(f"if ({target} < {low}) {target} = {low};")
+                lines.append(f"if ({target} > {high}) {target} = {high};")
+            else:
+                if step.shift.any():
+                    lines.append(f"{target} -= {self.constant(step.shift)}[{index}];")
+                if not step.only_shifts:
+                    lines.append(f"{target} *= {self.constant(step.scale)}[{index}];")
+        self.pending = []
+        return lines
+
+    def own(self) -> None:
+        """Put the value into an array of its own, with nothing pending."""
+        if self.value != "row" and not self.pending:
+            return
+        lines = self.read("i", "t")
+        if self.value == "row":
+            target = self.array(self.n)
+        else:
+            target = self.value
+        self.loop("i", self.n, [*lines, f"{target}[i] = t;"])
+        self.value = target
+
+    def loop(self, index: str, n: int, lines: list[str]) -> None:
+        """Add a loop over lines."""
+        self.lines.append(f"for (int {index} = 0; {index} < {n}; {index}++) {{")
+        self.lines += [f"    {line}" for line in lines]
+        self.lines.append("}")
+
+    def select(self, step: Select) -> None:
+        """Add the choice of columns."""
+        if self.pending:
+            self.own()
+        columns = self.constant(np.asarray(step.columns, dtype=np.int32))
+        target = self.array(len(step.columns))
+        self.loop("i", len(step.columns), [f"{target}[i] = {self.value}[{columns}[i]];"])
+        self.value, self.n = target, len(step.columns)
+
+    def affine(self, step: Affine) -> None:
+        """Add ``x @ matrix + offset``; the inner loop goes along the outputs."""
+        n_in, n_out = step.matrix.shape
+        matrix, scales = self.matrix(step.matrix)
+        offset = self.constant(step.offset)
+        target = self.array(n_out)
+        start = "0" if scales else f"{offset}[j]"
+        lines = self.read("i", "t")
+        self.loop("j", n_out, [f"{target}[j] = {start};"])
+        add = f"{target}[j] += t * {matrix}[i * {n_out} + j];"
+        self.loop("i", n_in, [*lines, f"for (int j = 0; j < {n_out}; j++) {add}"])
+        if scales:
+            self.loop("j", n_out, [f"{target}[j] = {target}[j] * {scales}[j] + {offset}[j];"])
+        self.value, self.n = target, n_out
+
+    def matrix(self, matrix: np.ndarray) -> tuple[str, str]:
+        """Declare a matrix, in bytes if it is to be; return its name and that of its scales."""
+        if not (self.quantise and is_quantised(matrix)):
+            return self.constant(matrix), ""
+        kept = to_bytes(matrix)
+        return self.constant(kept.values), self.constant(kept.scales)
+
+    def kernel_sum(self, step: Gaussians | Polynomials, after: Affine) -> None:
+        """Add a kernel and the linear map of its values, which are never all there at once."""
+        self.own()
+        n_centers, n_in = step.centers.shape
+        n_out = after.matrix.shape[1]
+        n_blocks = -(-n_centers // BLOCK)
+        padded = np.zeros((n_blocks * BLOCK, n_in))
+        padded[:n_centers] = step.centers
+        bytes_of_centers = self.quantise and is_quantised(step.centers)
+        kept = to_bytes(step.centers) if bytes_of_centers else None
+        if kept is not None:
+            padded = np.zeros_like(padded, dtype=np.int8)
+            padded[:n_centers] = kept.values
+        blocks = padded.reshape(n_blocks, BLOCK, n_in).transpose(0, 2, 1)
+        centers = self.constant(np.ascontiguousarray(blocks))
+        center_scales = "" if kept is None else self.constant(kept.scales)
+        matrix, scales = self.matrix(after.matrix)
+        offset = self.constant(after.offset)
+        source, target = self.value, self.array(n_out)
+        start = "0" if scales else f"{offset}[j]"
+        self.loop("j", n_out, [f"{target}[j] = {start};"])
+        center = f"{centers}[(b * {n_in} + i) * {BLOCK} + k]"
+        if center_scales:
+            center = f"{center_scales}[i] * {center}"
+        if isinstance(step, Gaussians):
+            gammas = self.constant(step.gammas)
+            inner = [f"{self.real} d = {source}[i] - {center};", "p[k] += d * d;"]
+            value = [f"{self.real} phi = exp{self.suffix}(-{gammas}[m] * p[k]);"]
+        else:
+            gamma, coef0 = (f"{np.float32(number)}f" for number in (step.gamma, step.coef0))
+            inner = [f"p[k] += {source}[i] * {center};"]
+            value = [
+                f"{self.real} base = {gamma} * p[k] + {coef0};",
+                f"{self.real} phi = base;",
+                f"for (int e = 1; e < {int(step.degree)}; e++) phi *= base;",
+            ]
+        self.stack_bytes += BLOCK * (8 if self.real == "double" else 4)
+        self.loop(
+            "b",
+            n_blocks,
+            [
+                f"{self.real} p[{BLOCK}] = {{0}};",
+                f"for (int i = 0; i < {n_in}; i++) {{",
+                f"    for (int k = 0; k < {BLOCK}; k++) {{",
+                *(f"        {line}" for line in inner),
+                "    }",
+                "}",
+                f"for (int k = 0; k < {BLOCK}; k++) {{",
+                f"    int m = b * {BLOCK} + k;",
+                f"    if (m == {n_centers}) break;",
+                *(f"    {line}" for line in value),
+                f"    for (int j = 0; j < {n_out}; j++) "
+                f"{target}[j] += phi * {matrix}[m * {n_out} + j];",
+                "}",
+            ],
+        )
+        if scales:
+            self.loop("j", n_out, [f"{target}[j] = {target}[j] * {scales}[j] + {offset}[j];"])
+        self.value, self.n = target, n_out
+
+    def unit_length(self) -> None:
+        """Add the division by the length."""
+        self.own()
+        length = f"length{len(self.lines)}"
+        self.lines.append(f"{self.real} {length} = 0;")
+        self.loop("i", self.n, [f"{length} += {self.value}[i] * {self.value}[i];"])
+        root = f"sqrt{self.suffix}({length})"
+        self.lines.append(f"{length} = {length} > 0 ? {root} : 1;")
+        target = self.array(self.n)
+        self.loop("i", self.n, [f"{target}[i] = {self.value}[i] / {length};"])
+        self.value = target
+
+    def votes(self, step: Votes) -> None:
+        """Add the votes of pairs of classes and the term that breaks ties."""
+        self.own()
+        n, values = step.n_classes, self.value
+        votes, summed = self.array(n), self.array(n)
+        self.loop("j", n, [f"{votes}[j] = 0;", f"{summed}[j] = 0;"])
+        pair = f"pair{len(self.lines)}"
+        self.lines.append(f"int {pair} = 0;")
+        self.loop(
+            "i",
+            n,
+            [
+                f"for (int j = i + 1; j < {n}; j++, {pair}++) {{",
+                f"    {votes}[{values}[{pair}] > 0 ? i : j] += 1;",
+                f"    {summed}[i] += {values}[{pair}];",
+                f"    {summed}[j] -= {values}[{pair}];",
+                "}",
+            ],
+        )
+        size = f"3 * (fabs{self.suffix}({summed}[j]) + 1)"
+        self.loop("j", n, [f"{votes}[j] += {summed}[j] / ({size});"])
+        self.value, self.n = votes, width([step], self.n)
+
+
+def quoted(text: str) -> str:
+    """Return a C string literal of ASCII characters only.
+
+    Examples
+    --------
+    >>> from supred.app.export.c_steps import quoted
+    >>> print(quoted('a"?'))
+    "a\\"\\?"
+    """
+    parts = []
+    for byte in text.encode("utf-8", "surrogateescape"):
+        char = chr(byte)
+        if char in '"\\?':
+            parts.append("\\" + char)
+        else:
+            parts.append(char if 32 <= byte < 127 else f"\\{byte:03o}")
+    return f'"{"".join(parts)}"'

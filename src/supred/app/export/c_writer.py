@@ -1,0 +1,212 @@
+"""A finite form as one C99 header: no allocation, no dependency but math.h."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from supred._version import __version__
+from supred.app.export.c_steps import Body, quoted
+from supred.app.export.finite_form import ExportError, FiniteForm, in_single
+from supred.app.export.precision import uses_double
+from supred.app.export.quantise import quantised
+
+RESERVED = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while main".split()
+)
+
+
+@dataclass(frozen=True)
+class CSource:
+    """A model in C.
+
+    Attributes
+    ----------
+    text : str
+        The header.
+    constant_bytes : int
+        Bytes of constants that `predict` reads, which may stay in flash.
+    stack_bytes : int
+        Bytes of the arrays that `predict` keeps on the stack.
+    """
+
+    text: str
+    constant_bytes: int
+    stack_bytes: int
+
+
+def write_c(
+    form: FiniteForm, *, name: str = "model", quantise: bool = False, arithmetic: str = "auto"
+) -> CSource:
+    """Return the form as a C header.
+
+    Parameters
+    ----------
+    form : FiniteForm
+    name : str
+        Prefix of every name in the header.
+    quantise : bool
+        Keep large matrices in bytes, with scales.
+    arithmetic : {"auto", "single", "double"}
+        Precision of the sums; constants, inputs and outputs are `float`.
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in RESERVED:
+        raise ExportError(
+            f"name={name!r} cannot begin the names of a C header; use letters, digits and "
+            "underscores, the first of them a letter."
+        )
+    double = uses_double(form, arithmetic)
+    if quantise:
+        form = quantised(form)
+    form = in_single(form)
+    body = Body(name, "double" if double else "float", quantise)
+    body.inputs(form.inputs)
+    body.steps(form.to_latent)
+    body.result("latent", form.n_latent)
+    body.steps(form.to_scores)
+    body.result("scores", form.n_scores)
+    decision = _DECISIONS[form.decision].format(n=form.n_scores)
+    arguments = "const float *row, float *latent, float *scores"
+    if form.inputs.texts:
+        arguments = "const float *row, const char *const *texts, float *latent, float *scores"
+    text = _HEADER.format(
+        name=name,
+        upper=name.upper(),
+        method=form.method,
+        version=__version__,
+        constant_bytes=body.constant_bytes,
+        stack_bytes=body.stack_bytes,
+        n_numbers=len(form.inputs.numbers),
+        n_texts=len(form.inputs.texts),
+        n_latent=form.n_latent,
+        n_scores=form.n_scores,
+        n_classes=len(form.classes),
+        answer=_ANSWERS[form.decision],
+        text_argument=_TEXT_ARGUMENT if form.inputs.texts else "",
+        constants="\n".join(body.constants),
+        compare=_COMPARE.format(name=name) if form.inputs.texts else "",
+        arguments=arguments,
+        body="\n".join(f"    {line}" if line else "" for line in body.lines),
+        decision=decision,
+        labels=_table(name, "label", [str(label) for label in form.classes.tolist()]),
+        columns=_table(name, "column", [*form.inputs.numbers, *form.inputs.texts]),
+        probabilities=_probabilities(form, name),
+    )
+    return CSource(text, body.constant_bytes, body.stack_bytes)
+
+
+def _table(name: str, what: str, texts: list[str]) -> str:
+    """Return a function from a number to a text."""
+    entries = ",\n        ".join(quoted(text) for text in texts)
+    return (
+        f"static inline const char *{name}_{what}(int index)\n{{\n"
+        f"    static const char *const texts[] = {{\n        {entries}}};\n"
+        f'    return index >= 0 && index < {len(texts)} ? texts[index] : "";\n}}\n'
+    )
+
+
+def _probabilities(form: FiniteForm, name: str) -> str:
+    if form.temperature is None:
+        return ""
+    n_classes = len(form.classes)
+    factor = f"{np.float32(1 / form.temperature)}f"
+    zero = "0.0f" if form.decision == "sign" else "scores[0]"
+    score = "(k ? scores[0] : 0.0f)" if form.decision == "sign" else "scores[k]"
+    return _PROBABILITIES.format(
+        name=name, n_classes=n_classes, factor=factor, zero=zero, score=score
+    )
+
+
+_DECISIONS = {
+    "largest": """\
+    int best = 0;
+    for (int k = 0; k < {n}; k++) {{
+        if (!(s[k] - s[k] == 0)) return -1;
+        if (s[k] > s[best]) best = k;
+    }}
+    return best;""",
+    "sign": """\
+    if (!(s[0] - s[0] == 0)) return -1;
+    return s[0] > 0;""",
+    "tasks": """\
+    for (int k = 0; k < {n}; k++) {{
+        if (!(s[k] - s[k] == 0)) return -1;
+    }}
+    return 0;""",
+}
+
+_ANSWERS = {
+    "largest": "the number of the class, that of the largest score",
+    "sign": "the number of the class, 1 where the score is positive",
+    "tasks": "0; task k says +1 where scores[k] is positive, else -1",
+}
+
+_TEXT_ARGUMENT = """
+ *   texts   the texts of the row; a text that was not there in training counts as none"""
+
+_HEADER = """\
+/* {method}, written by supred {version}.
+ *
+ * {constant_bytes} bytes of constants, {stack_bytes} bytes of arrays on the stack.
+ *
+ * int {name}_predict(...) returns {answer},
+ * or -1 if a number of the row is not finite.
+ *   row     the numbers of the row, in the order of {name}_column{text_argument}
+ *   latent  receives the latent coordinates, or NULL
+ *   scores  receives the scores, or NULL
+ */
+#ifndef {upper}_H
+#define {upper}_H
+
+#include <math.h>
+
+#define {upper}_N_NUMBERS {n_numbers}
+#define {upper}_N_TEXTS {n_texts}
+#define {upper}_N_LATENT {n_latent}
+#define {upper}_N_SCORES {n_scores}
+#define {upper}_N_CLASSES {n_classes}
+#define {upper}_CONSTANT_BYTES {constant_bytes}
+#define {upper}_STACK_BYTES {stack_bytes}
+
+{constants}
+
+{compare}static inline int {name}_predict({arguments})
+{{
+{body}
+{decision}
+}}
+
+{labels}
+{columns}{probabilities}
+#endif
+"""
+
+_COMPARE = """\
+static inline int {name}_same(const char *a, const char *b)
+{{
+    while (*a && *a == *b) {{
+        a++;
+        b++;
+    }}
+    return *a == *b;
+}}
+
+"""
+
+_PROBABILITIES = """
+/* The probability of each class, from the scores of {name}_predict. */
+static inline void {name}_probabilities(const float *scores, float *probabilities)
+{{
+    float largest = {zero}, sum = 0.0f;
+    for (int k = 0; k < {n_classes}; k++) {{
+        if ({score} > largest) largest = {score};
+    }}
+    for (int k = 0; k < {n_classes}; k++) {{
+        probabilities[k] = expf(({score} - largest) * {factor});
+        sum += probabilities[k];
+    }}
+    for (int k = 0; k < {n_classes}; k++) probabilities[k] /= sum;
+}}
+"""

@@ -1,0 +1,131 @@
+// Each step takes an array of numbers and returns a new one.
+const STEPS = {
+  fill: (x, values) => x.map((value, j) => (Number.isNaN(value) ? values[j] : value)),
+  scale: (x, shift, scale) => x.map((value, j) => (value - shift[j]) * scale[j]),
+  clip: (x, low, high) => x.map((value) => Math.min(Math.max(value, low), high)),
+  select: (x, columns) => Float64Array.from(columns, (j) => x[j]),
+  affine: (x, matrix, offset) => {
+    const result = Float64Array.from(offset);
+    const n = result.length;
+    for (let i = 0, place = 0; i < x.length; i++) {
+      for (let j = 0; j < n; j++) result[j] += x[i] * matrix[place++];
+    }
+    return result;
+  },
+  gaussians: (x, centers, gammas) => {
+    const result = new Float64Array(gammas.length);
+    for (let m = 0, place = 0; m < result.length; m++) {
+      let squares = 0;
+      for (let j = 0; j < x.length; j++) {
+        const difference = x[j] - centers[place++];
+        squares += difference * difference;
+      }
+      result[m] = Math.exp(-gammas[m] * squares);
+    }
+    return result;
+  },
+  polynomials: (x, centers, gamma, coef0, degree) => {
+    const result = new Float64Array(centers.length / x.length);
+    for (let m = 0, place = 0; m < result.length; m++) {
+      let inner = 0;
+      for (let j = 0; j < x.length; j++) inner += x[j] * centers[place++];
+      result[m] = (gamma * inner + coef0) ** degree;
+    }
+    return result;
+  },
+  unitLength: (x) => {
+    const length = Math.sqrt(x.reduce((sum, value) => sum + value * value, 0)) || 1;
+    return x.map((value) => value / length);
+  },
+  absolute: (x) => x.map(Math.abs),
+  votes: (x, n) => {
+    const votes = new Float64Array(n);
+    const summed = new Float64Array(n);
+    for (let i = 0, pair = 0; i < n; i++) {
+      for (let j = i + 1; j < n; j++, pair++) {
+        votes[x[pair] > 0 ? i : j] += 1;
+        summed[i] += x[pair];
+        summed[j] -= x[pair];
+      }
+    }
+    return votes.map((value, k) => value + summed[k] / (3 * (Math.abs(summed[k]) + 1)));
+  },
+};
+
+// Numbers of single precision, from base64 and little-endian bytes.
+function decoded(value) {
+  if (value === null || typeof value !== "object" || !("f32" in value)) return value;
+  const bytes = Uint8Array.from(atob(value.f32), (char) => char.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Float32Array.from({ length: bytes.length / 4 }, (_, k) => view.getFloat32(4 * k, true));
+}
+
+const toLatent = MODEL.toLatent.map(([name, ...values]) => [name, ...values.map(decoded)]);
+const toScores = MODEL.toScores.map(([name, ...values]) => [name, ...values.map(decoded)]);
+
+const run = (steps, x) => steps.reduce((y, [name, ...values]) => STEPS[name](y, ...values), x);
+
+/** Names of the columns of a row, numbers first. */
+export const columns = MODEL.columns;
+
+/** The labels, in the order of scores and probabilities. */
+export const classes = MODEL.classes;
+
+/** Known values of each text column. */
+export const categories = MODEL.categories;
+
+function encoded(row) {
+  const values = Array.isArray(row) || ArrayBuffer.isView(row) ? row : columns.map((c) => row[c]);
+  if (values.length !== columns.length) {
+    throw new RangeError(`a row has ${columns.length} values, got ${values.length}`);
+  }
+  const x = [];
+  for (let j = 0; j < MODEL.nNumbers; j++) {
+    const value = values[j];
+    x.push(value === null || value === undefined || value === "" ? NaN : Number(value));
+  }
+  MODEL.categories.forEach((known, k) => {
+    const text = String(values[MODEL.nNumbers + k] ?? "");
+    for (const value of known) x.push(value === text ? 1 : 0);
+  });
+  return Float64Array.from(x);
+}
+
+function softmax(scores) {
+  const all = MODEL.decision === "sign" ? [0, scores[0]] : Array.from(scores);
+  const largest = Math.max(...all);
+  const powers = all.map((score) => Math.exp((score - largest) / MODEL.temperature));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}
+
+/**
+ * Label, scores, probabilities (or null) and latent coordinates of a row.
+ *
+ * A row is an array of values in the order of `columns`, or an object with these names as keys.
+ * A number that is missing is null, "" or NaN; it is an error if the model was not told how to
+ * fill gaps.
+ */
+export function predict(row) {
+  const latent = run(toLatent, encoded(row));
+  const scores = run(toScores, latent);
+  if (!scores.every(Number.isFinite)) throw new RangeError("a number of the row is missing");
+  let label;
+  let index = null;
+  if (MODEL.decision === "tasks") {
+    label = Array.from(scores, (score) => (score > 0 ? 1 : -1));
+  } else {
+    index = MODEL.decision === "sign" ? Number(scores[0] > 0) : 0;
+    if (MODEL.decision === "largest") {
+      for (let k = 1; k < scores.length; k++) if (scores[k] > scores[index]) index = k;
+    }
+    label = classes[index];
+  }
+  return {
+    label,
+    index,
+    scores: Array.from(scores),
+    probabilities: MODEL.temperature === null ? null : softmax(scores),
+    latent: Array.from(latent),
+  };
+}
