@@ -27,12 +27,17 @@ _PUBLIC = {
     "stack_tasks": "supred.max_margin.tasks",
 }
 
-__all__ = ["__version__", *_PUBLIC]
+# modules with public names of their own
+_MODULES = ("export",)
+
+__all__ = ["__version__", *_PUBLIC, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"supred.{name}")
     raise AttributeError(f"module 'supred' has no attribute {name!r}")
 
 

@@ -22,6 +22,7 @@ COMMANDS = (
     "transform",
     "predict",
     "evaluate",
+    "export",
     "report",
     "info",
     "completion",

@@ -95,7 +95,9 @@ class Body:
             case Absolute():
                 self.own()
                 absolute = f"fabs{self.suffix}({self.value}[i])"
-                self.lines.append(f"for (int i = 0; i < {self.n}; i++) {self.value}[i] = {absolute};")
+                self.lines.append(
+                    f"for (int i = 0; i < {self.n}; i++) {self.value}[i] = {absolute};"
+                )
             case Votes():
                 self.votes(step)
             case Gaussians() | Polynomials():
@@ -162,10 +164,7 @@ class Body:
         if self.value != "row" and not self.pending:
             return
         lines = self.read("i", "t")
-        if self.value == "row":
-            target = self.array(self.n)
-        else:
-            target = self.value
+        target = self.array(self.n) if self.value == "row" else self.value
         self.loop("i", self.n, [*lines, f"{target}[i] = t;"])
         self.value = target
 
@@ -303,13 +302,13 @@ class Body:
 
 
 def quoted(text: str) -> str:
-    """Return a C string literal of ASCII characters only.
+    r"""Return a C string literal of ASCII characters only.
 
     Examples
     --------
     >>> from supred.app.export.c_steps import quoted
     >>> print(quoted('a"?'))
-    "a\\"\\?"
+    "a\"\?"
     """
     parts = []
     for byte in text.encode("utf-8", "surrogateescape"):

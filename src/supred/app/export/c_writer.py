@@ -11,12 +11,6 @@ from supred.app.export.finite_form import ExportError, FiniteForm, in_single
 from supred.app.export.precision import uses_double
 from supred.app.export.quantise import quantised
 
-RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while main".split()
-)
-
 
 @dataclass(frozen=True)
 class CSource:
@@ -52,7 +46,7 @@ def write_c(
     arithmetic : {"auto", "single", "double"}
         Precision of the sums; constants, inputs and outputs are `float`.
     """
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in RESERVED:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ExportError(
             f"name={name!r} cannot begin the names of a C header; use letters, digits and "
             "underscores, the first of them a letter."

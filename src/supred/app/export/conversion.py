@@ -95,6 +95,8 @@ def _taken_apart(model: Any) -> tuple[Any, Inputs | None, list[Step]]:
         return estimator, inputs, [*steps, *inner]
     if hasattr(model, "best_estimator_"):
         return _taken_apart(model.best_estimator_)
+    if hasattr(model, "best_params_"):
+        raise ExportError(f"this {type(model).__name__} kept no model; search with refit=True.")
     if isinstance(model, Pipeline):
         check_is_fitted(model)
         steps = []
@@ -124,7 +126,7 @@ def _reason(estimator: Any) -> str:
 
 
 def _low_dim_svm(model: Any) -> Chain:
-    """F(x) = W^T phi(x) + w0, scores V F(x) + b."""
+    """Return F(x) = W^T phi(x) + w0 and scores V F(x) + b."""
     mapping = model.mapping_
     if isinstance(model.mapping, str) and model.mapping == "linear":
         to_latent: list[Step] = [_shift(mapping.shift)]
@@ -150,7 +152,7 @@ def _low_dim_svm(model: Any) -> Chain:
 
 
 def _category_space(model: Any) -> Chain:
-    """Coordinates on the axes, scores by the angle with each."""
+    """Return the coordinates on the axes, and scores by the angle with each."""
     n_classes = len(model.classes_)
     to_scores: list[Step] = [UnitLength()]
     if model.kernel == "linear":
@@ -167,7 +169,7 @@ def _category_space(model: Any) -> Chain:
 
 
 def _max_margin(model: Any) -> Chain:
-    """A x and linear SVMs, or scaled features and SVMs with Gaussians."""
+    """Return a projection and linear SVMs, or scaled features and SVMs with Gaussians."""
     if model.kernel == "linear":
         components = _doubles(model.components_)
         to_latent: list[Step] = [Affine(components.T, np.zeros(len(components)))]
@@ -187,7 +189,7 @@ def _max_margin(model: Any) -> Chain:
 
 
 def _kernel_discriminant(model: Any) -> Chain:
-    """Directions of the discriminant, scores by the distance to the class means."""
+    """Return the directions of the discriminant, and scores by the distance to the class means."""
     means = _doubles(model.class_means_)
     offsets = np.log(_doubles(model.priors_)) - 0.5 * np.sum(means**2, axis=1)
     if model.kernel == "linear":
@@ -205,7 +207,9 @@ def _kernel(kernel: LandmarkKernel) -> list[Step]:
         return [_shift(landmarks.shift), Gaussians(_doubles(landmarks.centers), gammas)]
     if kernel.name not in ("rbf", "poly"):
         what = "callable" if callable(kernel.name) else repr(kernel.name)
-        raise ExportError(f"kernel={what} cannot be exported; use kernel='rbf', 'poly' or 'linear'.")
+        raise ExportError(
+            f"kernel={what} cannot be exported; use kernel='rbf', 'poly' or 'linear'."
+        )
     rows = _doubles(landmarks.toarray() if sparse.issparse(landmarks) else landmarks)
     if kernel.name == "rbf":
         return [Gaussians(rows, np.full(len(rows), float(kernel.gamma)))]

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 
 from supred.app.export.steps import Affine, Gaussians, Scale, Step
@@ -37,6 +39,16 @@ class Inputs:
     def n_columns(self) -> int:
         """Number of columns that the first step sees."""
         return len(self.numbers) + sum(len(values) for values in self.categories)
+
+    def split(self, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the numbers and the texts of an array or a DataFrame with these columns."""
+        if not self.texts:
+            if hasattr(X, "iloc"):
+                X = X[list(self.numbers)] if set(self.numbers) <= set(X.columns) else X
+            rows = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=float)
+            return rows, None
+        numbers = X[list(self.numbers)].to_numpy(dtype=float)
+        return numbers, X[list(self.texts)].to_numpy(dtype=object)
 
     def encode(self, numbers: np.ndarray, texts: np.ndarray | None = None) -> np.ndarray:
         """Return numbers and encoded texts side by side.
@@ -203,9 +215,7 @@ def in_single(form: FiniteForm) -> FiniteForm:
 
     What a shift loses by rounding is made up for by the step after it.
     """
-    return replace(
-        form, to_latent=_rounded(form.to_latent), to_scores=_rounded(form.to_scores)
-    )
+    return replace(form, to_latent=_rounded(form.to_latent), to_scores=_rounded(form.to_scores))
 
 
 def _rounded(steps: tuple[Step, ...]) -> tuple[Step, ...]:

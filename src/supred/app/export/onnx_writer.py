@@ -116,7 +116,9 @@ class _Graph:
         """Add the nodes of one step."""
         match step:
             case Fill():
-                return self.add("Where", self.add("IsNaN", value), self.constant(step.values), value)
+                return self.add(
+                    "Where", self.add("IsNaN", value), self.constant(step.values), value
+                )
             case Scale():
                 shifted = value
                 if step.shift.any():
@@ -129,7 +131,9 @@ class _Graph:
             case Select():
                 return self.add("Gather", value, self.constant(step.columns, np.int64), axis=1)
             case Affine():
-                return self.add("Gemm", value, self.constant(step.matrix), self.constant(step.offset))
+                return self.add(
+                    "Gemm", value, self.constant(step.matrix), self.constant(step.offset)
+                )
             case Gaussians():
                 return self.gaussians(step, value)
             case Polynomials():
@@ -204,9 +208,7 @@ def _labels(graph: _Graph, form: FiniteForm, scores: str) -> Any:
         positive = graph.add("Greater", scores, graph.constant(0.0))
         one, other = graph.constant(1, np.int64), graph.constant(-1, np.int64)
         graph.add("Where", positive, one, other, name="label")
-        return graph.onnx.helper.make_tensor_value_info(
-            "label", kinds.INT64, ["n", form.n_scores]
-        )
+        return graph.onnx.helper.make_tensor_value_info("label", kinds.INT64, ["n", form.n_scores])
     if form.decision == "sign":
         positive = graph.add("Greater", scores, graph.constant(0.0))
         first = graph.add("Squeeze", positive, graph.constant([1], np.int64))

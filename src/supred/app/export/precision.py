@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from supred.app.export.finite_form import FiniteForm, arrays_of, run
-from supred.app.export.steps import Gaussians, Polynomials, Step
+from supred.app.export.steps import Gaussians, Polynomials, Step, UnitLength
 
 ARITHMETIC = ("auto", "single", "double")
 # Largest error of the scores, relative to their size, that single precision may cause.
@@ -47,13 +47,17 @@ def single_precision_error(form: FiniteForm) -> float:
     """Return the largest error of scores in single precision, relative to their typical size.
 
     The rows that are tried are those where the model knows something: centres of the first
-    kernel, and points half way between two of them.
+    kernel, and points half way between two of them. Where only the direction of the latent
+    coordinates counts the error is infinite: far from all centres they are smaller than any
+    number of single precision.
     """
     steps = form.to_latent + form.to_scores
     kernels = [k for k, step in enumerate(steps) if isinstance(step, Gaussians | Polynomials)]
     if not kernels:
         return 0.0
     steps = steps[kernels[0] :]
+    if any(isinstance(step, UnitLength) for step in steps):
+        return float("inf")
     centers = arrays_of(steps[0])["centers"]
     rng = np.random.default_rng(0)
     first, second = rng.integers(len(centers), size=(2, N_PROBES))

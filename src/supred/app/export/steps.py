@@ -179,14 +179,5 @@ class Votes:
 
 
 Step = (
-    Fill
-    | Scale
-    | Clip
-    | Select
-    | Affine
-    | Gaussians
-    | Polynomials
-    | UnitLength
-    | Absolute
-    | Votes
+    Fill | Scale | Clip | Select | Affine | Gaussians | Polynomials | UnitLength | Absolute | Votes
 )

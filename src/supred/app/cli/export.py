@@ -1,0 +1,101 @@
+"""Write a saved model as ONNX, C or JavaScript."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from supred.app.cli import _options, _use_model
+
+HELP = "write a saved model as ONNX, C or JavaScript"
+
+FORMATS = ("onnx", "c", "js")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("model", metavar="MODEL", help="a file that supred fit wrote")
+    _options.add_input(parser)
+    parser.add_argument("--to", choices=FORMATS, required=True, help="the format")
+    parser.add_argument(
+        "--quantise",
+        action="store_true",
+        help="C: keep centres and weights in one byte each; with a labelled TABLE of validation "
+        "rows, the error before and after is reported",
+    )
+    parser.add_argument(
+        "--name", help="C: what the names in the header begin with (default: that of the file)"
+    )
+    _options.add_output(parser, "where to write the exported model", required=True)
+    _options.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    from supred.app.export.formats import to_c, to_javascript, to_onnx
+    from supred.app.export.model_file import load_model
+    from supred.common.files import check_output
+
+    check_output(options.out, overwrite=options.force)
+    _check(options)
+    model = load_model(options.model)
+    facts: dict[str, Any] = {"out": str(options.out), "format": options.to}
+    if options.to == "onnx":
+        to_onnx(model, options.out, overwrite=options.force)
+    elif options.to == "js":
+        to_javascript(model, options.out, overwrite=options.force)
+    else:
+        source = to_c(
+            model,
+            options.out,
+            name=options.name,
+            quantise=options.quantise,
+            overwrite=options.force,
+        )
+        facts |= {"constant_bytes": source.constant_bytes, "stack_bytes": source.stack_bytes}
+    facts["file_bytes"] = Path(options.out).stat().st_size
+    if options.quantise:
+        facts |= _errors(options)
+    _tell(options, facts)
+    return 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raise a ValueError where options cannot be combined."""
+    only_c = [name for name in ("quantise", "name") if getattr(options, name)]
+    if only_c and options.to != "c":
+        raise ValueError(f"--{only_c[0]} is for --to c only, got --to {options.to}.")
+    if not options.quantise and (options.input is not None or options.dataset is not None):
+        raise ValueError("a table is used with --quantise only, to measure the error on it.")
+
+
+def _errors(options: argparse.Namespace) -> dict[str, float]:
+    """Return the error on the validation rows, if there are any, before and after."""
+    from supred.app.export.quantise import quantisation_errors
+
+    if options.input is None and options.dataset is None:
+        return {}
+    model, table = _use_model.read(options, labelled=True)
+    labels = [str(label) for label in table.labels.tolist()]
+    known = {str(label): label for label in model.classes.tolist()}
+    before, after = quantisation_errors(model, table.X, [known.get(label) for label in labels])
+    return {"error": before, "error_quantised": after}
+
+
+def _tell(options: argparse.Namespace, facts: dict[str, Any]) -> None:
+    """Say what was written."""
+    if options.json:
+        _options.print_json(facts)
+    lines = [f"Wrote {facts['out']}: {facts['file_bytes']} bytes."]
+    if "constant_bytes" in facts:
+        lines.append(
+            f"{facts['constant_bytes']} bytes of constants, {facts['stack_bytes']} bytes of arrays "
+            "on the stack."
+        )
+    if "error" in facts:
+        lines.append(
+            f"Error on the validation rows: {100 * facts['error']:.2f} %, with bytes "
+            f"{100 * facts['error_quantised']:.2f} %."
+        )
+    elif options.quantise:
+        lines.append("Name a table with labels to see what the bytes cost.")
+    _options.say(options, *lines)

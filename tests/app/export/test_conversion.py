@@ -1,0 +1,153 @@
+"""The finite form of a model is the model."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import KernelPCA
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from supred import (
+    CategorySpace,
+    ClassConstrainedEmbedding,
+    KernelDiscriminantAnalysis,
+    LowDimSVC,
+    LowDimSVCCV,
+)
+from supred.app.export.conversion import finite_form_of
+from supred.app.export.finite_form import ExportError, in_single, run, simplified
+from supred.app.export.precision import single_precision_error
+from supred.app.export.quantise import quantised
+from supred.app.export.steps import Affine, Gaussians, Scale
+from supred.export import quantisation_errors
+from tests.app.export.models import MODELS, fitted, rows_and_labels
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return rows_and_labels()
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_form_is_the_model(name, n_classes, digits):
+    X = digits[0]
+    model = fitted(name, n_classes)
+    found = finite_form_of(model).evaluate(X)
+    scores = model.decision_function(X).reshape(len(X), -1)
+    np.testing.assert_allclose(found.scores, scores, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found.latent, model.transform(X), rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(found.labels, model.predict(X))
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_allclose(found.probabilities, model.predict_proba(X), atol=1e-9)
+
+
+def test_searches_are_their_best_model(digits):
+    X, y = digits
+    models = [
+        LowDimSVCCV(alphas=[1e-3], Cs=[1.0], n_centers=10, cv=2, random_state=0),
+        GridSearchCV(CategorySpace(n_init=0), {"criterion": ["squared"]}, cv=2),
+    ]
+    for model in models:
+        model.fit(X, y)
+        np.testing.assert_array_equal(finite_form_of(model).evaluate(X).labels, model.predict(X))
+
+
+def test_gaps_are_filled_as_in_the_pipeline(digits):
+    model = fitted("gaps")
+    rows = digits[0].copy()
+    rows[::3, 5] = np.nan
+    np.testing.assert_allclose(
+        finite_form_of(model).evaluate(rows).latent, model.transform(rows), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (ClassConstrainedEmbedding(), "train a RBFNetClassifier or a LowDimSVC"),
+        (LowDimSVC(mapping=Ridge(), max_iter=2), r"mapping=Ridge\(\) is a regressor"),
+        (KernelDiscriminantAnalysis(kernel=lambda A, B: A @ B.T), "kernel=callable cannot"),
+        (KernelDiscriminantAnalysis(kernel="poly", degree=1.5), "degree=1.5 cannot"),
+        (GridSearchCV(CategorySpace(n_init=0), {"n_init": [0]}, refit=False), "refit=True"),
+        (LogisticRegression(), "LogisticRegression cannot be exported; RBFNetClassifier"),
+        (make_pipeline(KernelPCA(2), LowDimSVC(n_centers=5)), "'kernelpca' .* is a KernelPCA"),
+        (
+            make_pipeline(SimpleImputer(add_indicator=True), CategorySpace(n_init=0)),
+            "'simpleimputer' is a SimpleImputer that adds indicators",
+        ),
+    ],
+)
+def test_what_cannot_be_exported(model, message, digits):
+    X, y = digits
+    model.fit(X[:100], y[:100])
+    with pytest.raises(ExportError, match=message):
+        finite_form_of(model)
+
+
+def test_an_unfitted_model_says_so():
+    with pytest.raises(NotFittedError):
+        finite_form_of(LowDimSVC())
+
+
+def test_numbers_too_large_for_single_precision(digits):
+    X, y = digits
+    form = finite_form_of(KernelDiscriminantAnalysis(kernel="linear").fit(X * 1e45, y))
+    with pytest.raises(ExportError, match="single precision cannot hold"):
+        in_single(form)
+
+
+def random_steps(rng, kinds):
+    width, steps = 5, []
+    for kind in kinds:
+        if kind == "scale":
+            steps.append(Scale(rng.normal(size=width), rng.uniform(0.5, 2, size=width)))
+        elif kind == "gaussians":
+            steps.append(Gaussians(rng.normal(size=(6, width)), rng.uniform(size=6)))
+            width = 6
+        else:
+            steps.append(Affine(rng.normal(size=(width, 3)), rng.normal(size=3)))
+            width = 3
+    return steps
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        (["scale", "scale", "affine"], ["Scale", "Affine"]),
+        (["scale", "affine", "scale", "affine"], ["Scale", "Affine"]),
+        (["affine", "scale", "gaussians", "affine"], ["Affine", "Gaussians", "Affine"]),
+        (["scale", "gaussians", "affine", "scale"], ["Scale", "Gaussians", "Affine"]),
+    ],
+)
+def test_simpler_steps_do_the_same(kinds, expected):
+    rng = np.random.default_rng(0)
+    steps = random_steps(rng, kinds)
+    fewer = simplified(steps)
+    assert [type(step).__name__ for step in fewer] == expected
+    rows = rng.normal(size=(20, 5))
+    np.testing.assert_allclose(run(fewer, rows), run(steps, rows), rtol=1e-10)
+
+
+def test_single_precision_is_measured(digits):
+    """The sum of wide Gaussians with large weights needs double precision."""
+    X, y = digits
+    wide = LowDimSVC(centers="all", gamma=1e-3, alpha=1e-9).fit(X, y)
+    narrow = LowDimSVC(centers="all", gamma=1.0, alpha=1.0).fit(X, y)
+    assert single_precision_error(finite_form_of(wide)) > 1e-5
+    assert single_precision_error(finite_form_of(narrow)) < 2e-6
+
+
+def test_bytes_cost_little(digits):
+    X, y = digits
+    model = LowDimSVC(n_centers=60, gamma=0.3, alpha=1e-2, random_state=0).fit(X[::2], y[::2])
+    form = finite_form_of(model)
+    plain, packed = form.evaluate(X), quantised(form).evaluate(X)
+    size = np.sqrt(np.mean(plain.scores**2))
+    difference = np.abs(packed.scores - plain.scores).max() / size
+    assert 1e-4 < difference < 0.2
+    before, after = quantisation_errors(model, X[1::2], y[1::2])
+    assert before == np.mean(model.predict(X[1::2]) != y[1::2])
+    assert after == np.mean(packed.labels[1::2] != y[1::2])

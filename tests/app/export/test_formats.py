@@ -1,0 +1,260 @@
+"""Exported models answer as Python does."""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+import supred
+from supred import LowDimSVC, MaxMarginProjection
+from supred.app.export.conversion import finite_form_of
+from supred.app.export.model_file import TableModel
+from supred.app.tables import Column, Preparation
+from supred.export import ExportError, to_c, to_javascript, to_onnx
+from tests.app.export.models import MODELS, fitted, rows_and_labels
+from tests.app.export.running import FLAGS, run_c, run_javascript, run_onnx
+
+FORMATS = ("onnx", "c", "javascript")
+# Labels must agree unless the best two scores are as close as this.
+TIE = 1e-5
+
+
+@pytest.fixture(scope="module")
+def X():
+    return rows_and_labels()[0]
+
+
+def exported(kind, model, folder, numbers, texts=None):
+    if kind == "onnx":
+        pytest.importorskip("onnx")
+        return run_onnx(to_onnx(model), numbers, texts)
+    program = "gcc" if kind == "c" else "node"
+    if shutil.which(program) is None:
+        pytest.skip(f"needs {program}")
+    if kind == "c":
+        return run_c(to_c(model), folder, numbers, texts)
+    return run_javascript(to_javascript(model), folder, numbers, texts)
+
+
+def assert_same_answers(found, labels, scores, latent):
+    scores = scores[:, None] if scores.ndim == 1 else scores
+    # relative to the row's largest score, or to a typical one where all are small
+    size = np.maximum(np.abs(scores).max(axis=1), np.sqrt(np.mean(scores**2)))[:, None]
+    assert np.abs((found.scores - scores) / size).max() < 1e-5
+    size = np.sqrt(np.mean(latent**2))
+    assert np.abs(found.latent - latent).max() < 3e-5 * size
+    ordered = np.sort(np.hstack([0 * scores, scores]) if scores.shape[1] == 1 else scores, axis=1)
+    clear = ordered[:, -1] - ordered[:, -2] > TIE
+    same = np.array(found.labels) == np.array([str(label) for label in labels.tolist()])
+    assert same[clear].all()
+    assert clear.mean() > 0.9
+
+
+def random_rows(X, n_rows=150):
+    """Rows as far from each other as the given ones, and rows far outside."""
+    rng = np.random.default_rng(0)
+    inside = rng.uniform(X.min(), X.max(), size=(n_rows, X.shape[1]))
+    outside = 3 * rng.normal(size=(n_rows, X.shape[1]))
+    return np.vstack([inside, outside]).astype(np.float32).astype(float)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("name", MODELS)
+def test_ten_classes(name, kind, X, tmp_path):
+    model = fitted(name)
+    rows = np.vstack([X, random_rows(X)])
+    found = exported(kind, model, tmp_path, rows)
+    assert_same_answers(
+        found, model.predict(rows), model.decision_function(rows), model.transform(rows)
+    )
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("name", ["LowDimSVC", "CategorySpace poly", "MaxMarginProjection rbf"])
+def test_two_classes_with_names(name, kind, X, tmp_path):
+    model = fitted(name, 2)
+    found = exported(kind, model, tmp_path, X)
+    assert_same_answers(found, model.predict(X), model.decision_function(X), model.transform(X))
+
+
+@pytest.mark.parametrize("kind", ["onnx", "javascript"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities(kind, n_classes, X, tmp_path):
+    model = fitted("LowDimSVC log", n_classes)
+    found = exported(kind, model, tmp_path, X)
+    np.testing.assert_allclose(found.probabilities, model.predict_proba(X), atol=1e-5)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_in_c(n_classes, X, tmp_path):
+    model = fitted("LowDimSVC log", n_classes)
+    to_c(model, tmp_path / "probs.h")
+    row = ", ".join(f"{value:.9g}f" if value % 1 else f"{value}f" for value in X[0])
+    (tmp_path / "main.c").write_text(f"""
+#include <stdio.h>
+#include "probs.h"
+int main(void) {{
+    const float row[] = {{{row}}};
+    float scores[PROBS_N_SCORES], p[PROBS_N_CLASSES];
+    probs_predict(row, NULL, scores);
+    probs_probabilities(scores, p);
+    for (int k = 0; k < PROBS_N_CLASSES; k++) printf("%.9g ", (double)p[k]);
+    return 0;
+}}""")
+    program = tmp_path / "main"
+    subprocess.run(["gcc", *FLAGS, str(tmp_path / "main.c"), "-lm", "-o", str(program)], check=True)
+    found = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    np.testing.assert_allclose(
+        np.array(found, dtype=float), model.predict_proba(X[:1])[0], atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("kind", ["onnx", "javascript"])
+def test_tasks(kind, X, tmp_path):
+    y = rows_and_labels()[1]
+    Y = np.where(np.column_stack([y % 2 == 0, y > 4, y == 3]), 1, -1)
+    model = MaxMarginProjection(n_components=2).fit(X, Y)
+    found = exported(kind, model, tmp_path, X)
+    clear = np.abs(model.decision_function(X)) > TIE
+    assert (np.array(found.labels) == model.predict(X))[clear].all()
+
+
+def table_model(estimator=None, impute="median"):
+    """Two numbers with gaps and two text columns, in mixed order."""
+    pandas = pytest.importorskip("pandas")
+    X, y = make_blobs(120, 2, centers=3, random_state=0)
+    rng = np.random.default_rng(0)
+    X[::7, 0] = np.nan
+    colour = np.array(["red", 'a "?" \\ é', ""])[(y + (rng.uniform(size=120) < 0.3)) % 3]
+    frame = pandas.DataFrame(
+        {
+            "width": X[:, 0] * 1000 + 7e4,
+            "colour": colour,
+            "length": X[:, 1],
+            "size": rng.choice(["s", "m"], 120),
+        }
+    ).astype({"colour": object, "size": object})
+    columns = [
+        Column("width", "number"),
+        Column("colour", "text"),
+        Column("length", "number"),
+        Column("size", "text"),
+    ]
+    estimator = estimator or LowDimSVC(n_centers=15, random_state=0)
+    model = TableModel.fit(
+        estimator, frame, y, columns, preparation=Preparation(impute, "onehot", "standard")
+    )
+    return model, frame
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_table_with_text_and_gaps(kind, tmp_path):
+    model, frame = table_model()
+    frame = frame.astype({"width": np.float32}).astype({"width": float})
+    frame.loc[3, "colour"] = "never seen"
+    texts = frame[["colour", "size"]].to_numpy()
+    numbers = frame[["width", "length"]].to_numpy().astype(np.float32).astype(float)
+    found = exported(kind, model, tmp_path, numbers, texts)
+    frame[["width", "length"]] = numbers
+    prepared = model.transformer.transform(frame)
+    assert_same_answers(
+        found,
+        model.predict(frame),
+        model.estimator.decision_function(prepared),
+        model.transform(frame),
+    )
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_javascript_takes_rows_with_names(tmp_path):
+    model, frame = table_model()
+    (tmp_path / "model.mjs").write_text(to_javascript(model))
+    row = json.loads(frame.iloc[:1].to_json(orient="records"))[0]
+    (tmp_path / "main.mjs").write_text(
+        f'import {{ predict, columns }} from "./model.mjs";\n'
+        f"console.log(JSON.stringify([predict({json.dumps(row)}).label, columns]));\n"
+        "try { predict([1]); } catch (error) { console.log(error.message); }\n"
+    )
+    done = subprocess.run(
+        ["node", "main.mjs"], capture_output=True, text=True, check=True, cwd=tmp_path
+    ).stdout.splitlines()
+    assert json.loads(done[0]) == [
+        model.predict(frame[:1]).tolist()[0],
+        ["width", "length", "colour", "size"],
+    ]
+    assert done[1] == "a row has 4 values, got 1"
+
+
+@pytest.mark.parametrize("kind", ["c", "javascript"])
+def test_a_gap_that_nothing_fills_is_an_error(kind, X, tmp_path):
+    rows = X[:1].copy()
+    rows[0, 3] = np.nan
+    with pytest.raises(subprocess.CalledProcessError) as raised:
+        exported(kind, fitted("LowDimSVC"), tmp_path, rows)
+    assert "missing" in raised.value.stderr
+
+
+def test_features_far_from_zero_keep_their_X(tmp_path, X):
+    """The pixels are multiples of 1/16, which single precision has at 4096 too."""
+    shifted = X + 4096.0
+    model = fitted("LowDimSVC", shift=4096.0)
+    found = exported("onnx", model, tmp_path, shifted)
+    assert_same_answers(
+        found, model.predict(shifted), model.decision_function(shifted), model.transform(shifted)
+    )
+
+
+def test_standard_operators_only():
+    pytest.importorskip("onnx")
+    for name in MODELS:
+        model = to_onnx(fitted(name))
+        assert {entry.domain for entry in model.opset_import} == {""}
+        assert {node.domain for node in model.graph.node} == {""}
+
+
+def test_exports_are_the_same_each_time(tmp_path):
+    pytest.importorskip("onnx")
+    model = fitted("LowDimSVC")
+    for name, export in (("m.onnx", to_onnx), ("m.h", to_c), ("m.mjs", to_javascript)):
+        export(model, tmp_path / name)
+        first = (tmp_path / name).read_bytes()
+        with pytest.raises(OSError, match="exists"):
+            export(model, tmp_path / name)
+        export(model, tmp_path / name, overwrite=True)
+        assert (tmp_path / name).read_bytes() == first
+
+
+def test_names_of_c(tmp_path):
+    model = fitted("LowDimSVC linear")
+    assert "my_model_predict(" in to_c(model, tmp_path / "my-model.h").text
+    with pytest.raises(ExportError, match="name='3d' cannot begin"):
+        to_c(model, name="3d")
+
+
+def test_bytes_and_stack_are_those_of_the_arrays():
+    model = fitted("standardised, PCA")
+    form = finite_form_of(model)
+    source = to_c(model, arithmetic="single")
+    # Centres are padded to blocks of eight; 8 dimensions, 20 centres. Scales of one are not kept.
+    padding = 4 * 8
+    n_ones = len(form.inputs.numbers)
+    assert source.constant_bytes == 4 * (form.numbers() - n_ones + padding)
+    # 8 coordinates, 9 latent ones, 10 scores, 8 sums of a block
+    assert source.stack_bytes == 4 * (8 + 9 + 10 + 8)
+
+
+def test_single_or_double():
+    model = fitted("LowDimSVC")
+    assert "exp(-" in to_c(model, arithmetic="double").text
+    assert "expf(-" in to_c(model, arithmetic="single").text
+    with pytest.raises(ValueError, match="arithmetic='half' is not known"):
+        to_c(model, arithmetic="half")
+
+
+def test_public_names():
+    assert supred.export.to_onnx is to_onnx
+    assert set(supred.export.__all__) >= {"to_onnx", "to_c", "to_javascript", "save_model"}
