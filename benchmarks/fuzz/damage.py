@@ -24,9 +24,8 @@ def model_bytes(name: str) -> bytes:
     """Return the file of a small model."""
     import tempfile
 
-    from supred.export import save_model
-
     import supred
+    from supred.export import save_model
 
     rng = np.random.default_rng(0)
     y = np.arange(40) % 3
