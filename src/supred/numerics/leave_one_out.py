@@ -1,0 +1,192 @@
+"""Leave-one-out predictions of ridge regression in closed form, for every ridge at once.
+
+With centred features P and targets Y, ridge regression predicts y^ = mean + H (Y - mean), with
+H = P (P^T P + r I)^-1 P^T. Leaving row i out changes the prediction of that row to
+
+    y^_(-i) = (y^_i - h_i y_i) / (1 - h_i),    h_i = 1 / n + H_ii,
+
+so that one eigendecomposition of P^T P (or of P P^T) gives the leave-one-out predictions of all
+rows for any number of ridges r, as in scikit-learn's RidgeCV.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+# Directions with a smaller share of the largest squared singular value are rounding.
+RANK_TOL = 1e-13
+# A row whose leverage is nearer to one has no prediction by the others.
+LEAST_FREEDOM = 1e-10
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """Ridge regression of targets on centred features, ready for any ridge.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_rows, rank)
+        Left singular vectors U of the centred features, times the roots of the weights.
+    squares : ndarray of shape (rank,)
+        Squared singular values.
+    targets : ndarray of shape (n_rows, n_targets)
+    weights : ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    Three points on a line, each predicted from the two others:
+
+    >>> import numpy as np
+    >>> from supred.numerics.leave_one_out import RidgePath
+    >>> Y = np.array([[0.0], [1.0], [3.0]])
+    >>> path = RidgePath.of_features(np.array([[0.0], [1.0], [2.0]]), Y)
+    >>> path.leave_one_out(1e-12).round(6).ravel()
+    array([-1. ,  1.5,  2. ])
+    """
+
+    vectors: np.ndarray
+    squares: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of_features(
+        cls, Phi: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
+    ) -> "RidgePath":
+        """Decompose features of shape (n_rows, n_dims).
+
+        Parameters
+        ----------
+        Phi : ndarray of shape (n_rows, n_dims)
+        targets : ndarray of shape (n_rows, n_targets)
+        weights : ndarray of shape (n_rows,), optional
+            Positive; a whole-number weight k is the same as k copies of the row.
+        """
+        weights = np.ones(len(Phi)) if weights is None else weights
+        centred = Phi - weights @ Phi / weights.sum()
+        centred *= np.sqrt(weights)[:, None]
+        if Phi.shape[1] >= len(Phi):
+            return cls._of_products(centred @ centred.T, targets, weights)
+        squares, right = eigh(centred.T @ centred, overwrite_a=True, check_finite=False)
+        kept = squares > RANK_TOL * max(squares[-1], np.finfo(float).tiny)
+        vectors = centred @ (right[:, kept] / np.sqrt(squares[kept]))
+        return cls(vectors, squares[kept], targets, weights)
+
+    @classmethod
+    def of_gram(
+        cls, gram: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
+    ) -> "RidgePath":
+        """Decompose a kernel matrix of shape (n_rows, n_rows); else as `of_features`."""
+        weights = np.ones(len(gram)) if weights is None else weights
+        share, roots = weights / weights.sum(), np.sqrt(weights)
+        average = gram @ share
+        centred = gram - average[:, None]
+        centred -= average - share @ average
+        centred *= roots[:, None] * roots
+        return cls._of_products(centred, targets, weights)
+
+    @classmethod
+    def _of_products(
+        cls, products: np.ndarray, targets: np.ndarray, weights: np.ndarray
+    ) -> "RidgePath":
+        squares, vectors = eigh(products, overwrite_a=True, check_finite=False)
+        kept = squares > RANK_TOL * max(squares[-1], np.finfo(float).tiny)
+        return cls(vectors[:, kept], squares[kept], targets, weights)
+
+    @property
+    def spread(self) -> float:
+        """Sum of the squared singular values: the total (weighted) variance of the features."""
+        return float(self.squares.sum())
+
+    def leave_one_out(self, ridge: float) -> np.ndarray:
+        """Return the prediction of each row by the others, shape (n_rows, n_targets).
+
+        A row of weight w > 1 stands for copies: one of them is left out.
+        """
+        return next(self.leave_one_out_path([ridge]))
+
+    def leave_one_out_path(self, ridges: Sequence[float]) -> Iterator[np.ndarray]:
+        """Yield what `leave_one_out` returns for each ridge."""
+        roots, total = np.sqrt(self.weights), self.weights.sum()
+        mean = self.weights @ self.targets / total
+        moments = self.vectors.T @ (roots[:, None] * (self.targets - mean))
+        shrinkage = self.squares[:, None] / (self.squares[:, None] + np.asarray(ridges))
+        # Of a unit of weight; all but what is left out stays.
+        leverages = 1.0 / total + self.vectors**2 @ shrinkage / self.weights[:, None]
+        leverages *= np.minimum(self.weights, 1.0)[:, None]
+        for leverage, factor in zip(leverages.T, shrinkage.T, strict=True):
+            fitted = mean + self.vectors @ (factor[:, None] * moments) / roots[:, None]
+            left = np.maximum(1.0 - leverage, LEAST_FREEDOM)[:, None]
+            yield (fitted - leverage[:, None] * self.targets) / left
+
+
+@dataclass(frozen=True, order=True)
+class LeaveOneOutScore:
+    """How well classes are predicted by the other rows; smaller is better.
+
+    Attributes
+    ----------
+    error : float
+        Share of the weight whose class (or labels) the predictions miss.
+    squared_error : float
+        Mean squared difference of predictions and targets; it decides between equal errors.
+    """
+
+    error: float
+    squared_error: float
+
+
+def score_classes(
+    predictions: np.ndarray, members: np.ndarray, weights: np.ndarray, *, exclusive: bool = True
+) -> LeaveOneOutScore:
+    """Score predictions of class membership.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_rows, n_classes)
+    members : ndarray of bool, shape (n_rows, n_classes)
+    weights : ndarray of shape (n_rows,)
+    exclusive : bool, default=True
+        Whether each row belongs to one class, the one of the largest prediction; else each
+        label is predicted on its own, where its prediction is above one half.
+    """
+    if exclusive:
+        wrong = predictions.argmax(axis=1) != members.argmax(axis=1)
+    else:
+        wrong = np.mean((predictions > 0.5) != members, axis=1)
+    squares = np.mean((predictions - members) ** 2, axis=1)
+    total = weights.sum()
+    return LeaveOneOutScore(float(weights @ wrong / total), float(weights @ squares / total))
+
+
+def choose_ridge(
+    path: RidgePath, alphas: Iterable[float], *, exclusive: bool = True
+) -> tuple[float, LeaveOneOutScore]:
+    """Return the best of several ridges, in units of the features' total variance.
+
+    Parameters
+    ----------
+    path : RidgePath
+        Its targets are the members of the classes.
+    alphas : iterable of float
+        Ridges as fractions of ``path.spread``.
+    exclusive : bool
+        As in :func:`score_classes`.
+
+    Returns
+    -------
+    alpha : float
+        Of equal scores, the largest.
+    score : LeaveOneOutScore
+    """
+    candidates = sorted(alphas, reverse=True)
+    unit = path.spread or 1.0
+    members = path.targets > 0.5
+    scores = [
+        score_classes(predictions, members, path.weights, exclusive=exclusive)
+        for predictions in path.leave_one_out_path([alpha * unit for alpha in candidates])
+    ]
+    best = min(range(len(scores)), key=scores.__getitem__)
+    return candidates[best], scores[best]
