@@ -52,3 +52,15 @@ def check_integer(name: str, value: Any, *, low: int, high: float = np.inf, why:
             f"{' (' + why + ')' if why else ''}."
         )
     return int(value)
+
+
+def one_line(error: BaseException) -> str:
+    """Return what an error says, on one line.
+
+    Examples
+    --------
+    >>> from supred.common.arguments import one_line
+    >>> one_line(ValueError("too    long"))
+    'too long'
+    """
+    return " ".join(str(error).split())[:200] or type(error).__name__

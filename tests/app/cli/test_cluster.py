@@ -75,17 +75,17 @@ def test_gaps_text_and_rows_without_a_label(capsys, tmp_path, address):
     path, out = tmp_path / "rough.csv", tmp_path / "rough.supred"
     frame.to_csv(path, index=False)
     fit = ("fit", path, *OPTIONS, "--scheduler", address, "--out", out)
-    code, _, err = run(capsys, *fit)
-    assert code == 2
-    assert "'colour' holds text" in err
-    assert "--encode drop" in err
-    code, _, err = run(capsys, *fit, "--encode", "drop")
+    code, _, err = run(capsys, *fit, "--encode", "none")
     assert code == 2
     assert "1 row(s) have no value of the target 'species'" in err
+    code, _, err = run(capsys, *fit, "--encode", "none", "--drop-unlabelled")
+    assert code == 2
+    assert "'colour' holds text" in err
+    assert "--encode onehot" in err
     code, _, err = run(capsys, *fit, "--encode", "drop", "--drop-unlabelled", "--impute", "mean")
     assert code == 0, err
-    assert "239 rows, 3 columns, 3 classes" in err
-    assert "replaced by the column's mean: 'width' (35)" in err
+    assert "239 rows, 4 columns, 3 classes" in err
+    assert "replaced by the column's mean of the training rows: 'width' (35)" in err
     code, text, err = run(capsys, "predict", out, path)
     assert code == 0, err
     assert len(text.splitlines()) == 241
@@ -98,7 +98,7 @@ def test_errors_are_one_line(capsys, tmp_path, address):
     for arguments, words in [
         ((path, "--scheduler", "tcp://127.0.0.1:1"), "no connection"),
         ((path, path), "several need --stream or --scheduler"),
-        ((tmp_path / "none.csv", "--scheduler", address), "does not exist"),
+        ((tmp_path / "none.csv", "--scheduler", address), "is not a file"),
         (("--dataset", "iris", "--scheduler", address), "name CSV, TSV or Parquet files"),
         ((path, "--scheduler", address, "--method", "CategorySpace"), "LowDimSVC only"),
     ]:

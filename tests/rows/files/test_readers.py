@@ -169,7 +169,7 @@ def test_a_row_group_is_not_read_as_a_whole(tmp_path, monkeypatch):
 def test_csv_without_names_with_quotes_and_blank_lines(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1,2,0\n3,4,1\n\n5,6,1\n")
-    source = RowBlocks(path, target=2)
+    source = RowBlocks(path, target=2, header=False)
     np.testing.assert_array_equal(source.rows().whole(), [[1, 2], [3, 4], [5, 6]])
     np.testing.assert_array_equal(source.labels(), [0, 1, 1])
     lines = "".join(f'{k};"a {k % 3}\nb"\n' for k in range(60))
@@ -237,16 +237,16 @@ def test_bad_files(tmp_path):
     frame().rename(columns={"a": "z"}).to_csv(tmp_path / "2.csv", index=False)
     with pytest.raises(ValueError, match=r"2.csv has columns \['z'"):
         RowBlocks([tmp_path / "1.csv", tmp_path / "2.csv"])
-    with pytest.raises(ValueError, match=r"column 'label' holds '(no|yes)' in row 0, not a num"):
+    with pytest.raises(ValueError, match=r"column 'label' holds '(no|yes)' in row 1, not a num"):
         RowBlocks(tmp_path / "1.csv").rows().whole()
     (tmp_path / "long.csv").write_text("a,b\n1,2\n1,2,3\n")
-    with pytest.raises(ValueError, match=r"long.csv, after row 0: .*Expected 2 fields"):
+    with pytest.raises(ValueError, match=r"long.csv, line 3: 3 fields where the first"):
         RowBlocks(tmp_path / "long.csv").shape  # noqa: B018
     (tmp_path / "empty.csv").write_text("a,b\n")
     with pytest.raises(ValueError, match="has no rows"):
         RowBlocks(tmp_path / "empty.csv").shape  # noqa: B018
     (tmp_path / "bad.svm").write_text("1 a:2\n")
-    with pytest.raises(ValueError, match="not in svmlight format after row 0"):
+    with pytest.raises(ValueError, match="not in svmlight format from line 1 on"):
         RowBlocks(tmp_path / "bad.svm").shape  # noqa: B018
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from supred.app.tables import Preparation, Table
-    from supred.app.tables.sources import Raw
+    from supred.app.tables.sources import MatrixSource, MemorySource
 
-FORMATS = ("csv", "tsv", "parquet", "npz", "svmlight")
+FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
 
 
 def add_input(
@@ -22,7 +22,7 @@ def add_input(
         nargs="*" if several else "?",
         metavar="TABLE",
         default="-" if optional else None,
-        help="CSV, TSV, Parquet, NPZ or svmlight file; - is standard input"
+        help="CSV, TSV, Parquet, NPY, NPZ or svmlight file; - is standard input"
         + (" (the default)" if optional else ""),
     )
     parser.add_argument("--dataset", metavar="NAME", help="a built-in data set (see supred info)")
@@ -81,8 +81,8 @@ def add_stream(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="read the rows block by block, never all at once (NPY, Parquet, CSV, svmlight; a "
-        "file, a folder or a pattern; numbers only)",
+        help="read the rows block by block, never all at once (CSV, TSV, Parquet, NPY, svmlight; a "
+        "file, a folder or a pattern)",
     )
 
 
@@ -98,7 +98,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no messages but errors")
 
 
-def read_raw(options: argparse.Namespace) -> "Raw":
+def open_table(options: argparse.Namespace) -> "MemorySource | MatrixSource":
     """Read the table that the options name."""
     from supred.app.tables import TableError
     from supred.app.tables.sources import read_builtin, read_source
@@ -118,15 +118,13 @@ def read_training(options: argparse.Namespace) -> "tuple[Table, Preparation]":
     from supred.app.tables.assemble import training_table
 
     table = training_table(
-        read_raw(options),
+        open_table(options),
         target=options.target,
         exclude=options.exclude,
         keep=options.keep,
         drop_unlabelled=options.drop_unlabelled,
     )
-    preparation = Preparation(options.impute, options.encode, options.scale)
-    preparation.check(table)
-    return table, preparation
+    return table, Preparation(options.impute, options.encode, options.scale)
 
 
 def say(options: argparse.Namespace, *lines: str) -> None:

@@ -1,23 +1,22 @@
 """Tables that are read block by block: for files that do not fit into memory."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from supred.app.export.model_file import TableModel, load_model
-from supred.app.tables import Column, Preparation, TableError
-from supred.app.tables.assemble import find_column
-from supred.app.tables.sources import label_texts
-from supred.app.tables.table import check_labels, labels_of
-from supred.rows.files.row_blocks import RowBlocks, column_names
-
-if TYPE_CHECKING:
-    from supred.rows.blocks import LocalRows
+from supred.app.tables import Preparation, TableError
+from supred.app.tables.assemble import check_columns, check_finite, find_column, training_plan
+from supred.app.tables.sources import SparseFileSource, open_files
+from supred.app.tables.table import Column
+from supred.rows.files.reading import join
+from supred.rows.files.row_blocks import RowBlocks
 
 # Rows from which medians, means and deviations are learnt.
 MOST_SAMPLED = 100_000
-FORMATS = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "svmlight": "svmlight"}
 
 
 def fit(
@@ -26,125 +25,99 @@ def fit(
     """Return the model, the number of rows and the training error."""
     if options.method != "LowDimSVC":
         raise TableError(f"--stream trains LowDimSVC only, not {options.method}.")
-    for name in ("keep", "drop_unlabelled", "no_header"):
-        if getattr(options, name):
-            raise TableError(f"--{name.replace('_', '-')} does not go with --stream.")
-    path, kind = _place(options, files)
-    title = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
-    names = checked(column_names, path, format=kind)
-    target, places = "label", {}
-    if kind_of(path, kind) != "svmlight":
-        if options.target is None:
-            raise TableError(f"--target is needed; the columns are {', '.join(names[:12])}.")
-        target = find_column(options.target, names, title, option="--target")
-        places = {"target": names.index(target)}
-    ignored = [find_column(name, names, title) for name in options.exclude]
-    if target in ignored:
-        raise TableError(f"{target!r} is the target and cannot be excluded.")
-    kept = [name for name in names if name != target and name not in ignored]
-    if not kept:
-        raise TableError(f"{title}: no column is left to learn from.")
-    if places:
-        places["columns"] = [names.index(name) for name in kept]
-    elif ignored:
-        raise TableError("--exclude does not go with svmlight files and --stream.")
-    columns = [Column(name, "number") for name in kept]
-    raw = checked(RowBlocks, path, format=kind, **places)
-    labels = labels_of(_texts(checked(raw.labels)), target)
-    check_labels(labels, target)
+    source, found = _open(options, files)
+    plan = training_plan(
+        source,
+        target=options.target,
+        exclude=options.exclude,
+        keep=options.keep,
+        drop_unlabelled=options.drop_unlabelled,
+    )
     preparation = Preparation(options.impute, options.encode, options.scale)
-    sample = checked(sampled, raw, options.seed)
-    transformer = preparation.pipeline(columns, sparse=raw.is_sparse).fit(sample)
-    rows = checked(RowBlocks, path, format=kind, transform=transformer.transform, **places)
-    checked(estimator.fit, rows, labels)
-    error = 1.0 - estimator.score(rows, labels)
+    preparation.check(plan)
+    is_sparse = isinstance(source, SparseFileSource)
+    if is_sparse and plan.ignored:
+        raise TableError("--exclude cannot be combined with svmlight files and --stream.")
+    chosen = np.flatnonzero(plan.labelled)[sample_rows(len(plan.y), options.seed)]
+    columns = None if is_sparse else plan.columns
+    sample = rows_at(_blocks(options, found, columns), chosen)
+    transformer = preparation.pipeline(plan.columns, sparse=is_sparse).fit(sample)
+    rows = _blocks(options, found, columns, transform=transformer.transform)
+    X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))
+    estimator.fit(X, plan.y)
+    error = 1.0 - estimator.score(X, plan.y)
     estimator.set_params(checkpoint=None)
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_  # the file has them; the estimator sees arrays
-    part = f"{len(labels)}" if sample.shape[0] == len(labels) else f"a sample of {sample.shape[0]}"
+    part = f"{len(plan.y)}" if len(chosen) == len(plan.y) else f"a sample of {len(chosen)}"
     notes = [
-        "The rows were read block by block.",
-        f"What stands in for missing numbers ({options.impute}) and how numbers are scaled "
-        f"({options.scale}) was learnt from {part} rows.",
+        f"The rows were read block by block; the preparation was learnt from {part} rows.",
+        *preparation.sentences(plan),
     ]
     model = TableModel(
-        estimator, columns, target, preparation, transformer, ignored, notes, raw.is_sparse
-    )
-    return model, len(labels), error
+        estimator, plan.columns, plan.target, preparation, transformer, plan.ignored, notes,
+        is_sparse,
+    )  # fmt: skip
+    return model, len(plan.y), error
 
 
 def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
     """Return a saved model, and the prepared rows of the files to use it on."""
     model = load_model(options.model)
-    if options.no_header:
-        raise TableError("--no-header does not go with --stream.")
     if not hasattr(model.estimator, "mapping_"):
-        raise TableError(f"--stream goes with LowDimSVC, not {type(model.estimator).__name__}.")
-    if any(column.kind == "text" for column in model.columns):
-        raise TableError("--stream does not go with a model of text columns.")
-    path, kind = _place(options, [options.input])
-    title = options.input
-    prepare = model.transformer.transform
-    if kind_of(path, kind) == "svmlight":
-        wide = len(model.columns)
-        return model, checked(RowBlocks, path, format=kind, n_features=wide, transform=prepare)
-    names = checked(column_names, path, format=kind)
-    wanted = [column.name for column in model.columns]
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        raise TableError(f"{title} lacks the column {missing[0]!r} that the model needs.")
-    allowed = {*wanted, model.target, *model.ignored, *options.exclude}
-    extra = [name for name in names if name not in allowed]
-    if extra:
         raise TableError(
-            f"{title} has a column {extra[0]!r} that the model does not know; leave it out with "
-            "--exclude."
+            f"--stream is for models of LowDimSVC, not of {type(model.estimator).__name__}."
         )
-    places = [names.index(name) for name in wanted]
-    rows = checked(RowBlocks, path, format=kind, columns=places, transform=prepare)
-    rows.feature_names = None  # the estimator was trained on arrays
-    return model, rows
+    source, found = _open(options, [options.input])
+    prepare = model.transformer.transform
+    if isinstance(source, SparseFileSource):
+        wide = len(model.columns)
+        return model, _blocks(options, found, None, transform=prepare, n_features=wide)
+    title = source.title
+    excluded = [find_column(name, source.names, title) for name in options.exclude]
+    check_columns(source.names, model.columns, title, [model.target, *model.ignored, *excluded])
+
+    def prepared(block: np.ndarray) -> np.ndarray:
+        check_finite(block, model.columns, title)
+        return prepare(block)
+
+    return model, _blocks(options, found, model.columns, transform=prepared)
 
 
-def sampled(rows: RowBlocks, seed: int) -> Any:
-    """Return rows as they are in the files: all, or a random sample of them."""
-    n_rows = rows.shape[0]
-    chosen = np.arange(n_rows)
-    if n_rows > MOST_SAMPLED:
-        rng = np.random.default_rng(seed)
-        chosen = np.sort(rng.choice(n_rows, size=MOST_SAMPLED, replace=False))
-    blocks: LocalRows = rows.rows()  # type: ignore[assignment]
+def sample_rows(n_rows: int, seed: int) -> np.ndarray:
+    """Return the rows that a preparation is learnt from: all, or a random sample."""
+    if n_rows <= MOST_SAMPLED:
+        return np.arange(n_rows)
+    rng = np.random.default_rng(seed)
+    return np.sort(rng.choice(n_rows, size=MOST_SAMPLED, replace=False))
+
+
+def rows_at(rows: RowBlocks, chosen: np.ndarray) -> Any:
+    """Return rows (sorted indices) as they are in the files, with gaps."""
+    n_rows, n_features = rows.shape
+    step = max(1, 4_000_000 // n_features)
     found = []
-    for part in blocks.parts():
-        first, last = np.searchsorted(chosen, [part.start, part.stop])
+    for start in range(0, n_rows, step):
+        first, last = np.searchsorted(chosen, [start, start + step])
         if first < last:
-            found.append(rows.read(part.start, part.stop)[chosen[first:last] - part.start])
-    from supred.rows.files.reading import join
-
+            found.append(rows.read(start, min(start + step, n_rows))[chosen[first:last] - start])
     return join(found)
 
 
-def kind_of(path: str | list[str], kind: str | None) -> str:
-    """Return the format of the files."""
-    return kind or RowBlocks.format_of(path)
-
-
-def _place(options: argparse.Namespace, files: list[str]) -> tuple[str | list[str], str | None]:
-    """Return the file or files, and their format, if the user gave one."""
-    if options.dataset is not None or not files or "-" in files:
+def _open(options: argparse.Namespace, paths: list[str]) -> tuple[Any, tuple[list[Path], str]]:
+    if options.dataset is not None or not paths or "-" in paths:
         raise TableError("--stream reads files; name files, a folder or a pattern.")
-    if options.format is not None and options.format not in FORMATS:
-        raise TableError(f"--format {options.format} does not go with --stream.")
-    return files[0] if len(files) == 1 else files, FORMATS.get(options.format)
+    source, files, kind = open_files(paths, kind=options.format, header=not options.no_header)
+    return source, (files, kind)
 
 
-def _texts(labels: np.ndarray) -> list[str]:
-    return label_texts(labels) if labels.dtype.kind in "fiub" else [str(v) for v in labels]
-
-
-def checked(function: Any, *arguments: Any, **named: Any) -> Any:
-    """Call a function whose errors, found while rows are read, are those of a table."""
-    try:
-        return function(*arguments, **named)
-    except (ValueError, OSError, ImportError) as error:
-        raise TableError(" ".join(str(error).split())) from None
+def _blocks(
+    options: argparse.Namespace,
+    found: tuple[list[Path], str],
+    columns: Sequence[Column] | None,
+    **more: Any,
+) -> RowBlocks:
+    files, kind = found
+    rows = RowBlocks(
+        files, format=kind, header=not options.no_header, columns=columns, dtype=float, **more
+    )
+    rows.feature_names = None  # the model file has them; its estimator sees arrays
+    return rows

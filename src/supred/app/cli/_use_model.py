@@ -39,7 +39,7 @@ def apply(options: argparse.Namespace, method: str) -> "tuple[TableModel, np.nda
         from supred.app.cli import _stream
 
         model, rows = _stream.read(options)
-        return model, _stream.checked(getattr(model.estimator, method), rows)
+        return model, getattr(model.estimator, method)(rows)
     model, table = read(options)
     return model, getattr(model, method)(table.X)
 
@@ -47,12 +47,15 @@ def apply(options: argparse.Namespace, method: str) -> "tuple[TableModel, np.nda
 def read(options: argparse.Namespace, *, labelled: bool = False) -> "tuple[TableModel, Table]":
     """Read the model, and the columns that it needs of the table."""
     from supred.app.export.model_file import load_model
-    from supred.app.tables.assemble import model_table, without
+    from supred.app.tables.assemble import find_column, model_table
 
     model = load_model(options.model)
-    raw = without(_options.read_raw(options), options.exclude)
+    source = _options.open_table(options)
+    if options.exclude:
+        names, title = source.names, source.title
+        source = source.without([find_column(name, names, title) for name in options.exclude])
     table = model_table(
-        raw, model.columns, target=model.target, ignored=model.ignored, labelled=labelled
+        source, model.columns, target=model.target, ignored=model.ignored, labelled=labelled
     )
     model.preparation.check(table)
     return model, table

@@ -58,11 +58,10 @@ def run(options: argparse.Namespace) -> int:
         if options.stream:
             from supred.app.tables import TableError
 
-            raise TableError("--stream and --scheduler do not go together; give one of them.")
+            raise TableError("--stream and --scheduler cannot be combined; give one of them.")
         from supred.app.cli import _cluster
 
-        model, cluster_table, error = _cluster.fit(options, estimator, files)
-        _finish(options, model, len(cluster_table.labels), error)
+        _finish(options, *_cluster.fit(options, estimator, files))
         return 0
     if options.stream:
         from supred.app.cli import _stream
@@ -75,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
         raise TableError(f"{len(files)} tables were given; several need --stream or --scheduler.")
     options.input = files[0] if files else None
     table, preparation = _options.read_training(options)
+    preparation.check(table)
 
     import numpy as np
 
@@ -149,7 +149,7 @@ def make_estimator(options: argparse.Namespace) -> Any:
         parameters["n_components"] = options.components
     if options.checkpoint is not None:
         if "checkpoint" not in known:
-            raise TableError(f"--checkpoint does not go with {options.method}.")
+            raise TableError(f"--checkpoint cannot be combined with {options.method}.")
         parameters["checkpoint"] = options.checkpoint
     if "random_state" in known:
         parameters.setdefault("random_state", options.seed)

@@ -1,40 +1,72 @@
-"""From what a file holds to features and labels: for training, and for a model's columns."""
+"""From what a table holds to features and labels: for training, and for a model's columns."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import train_test_split
 
-from supred.app.tables.sources import Raw
-from supred.app.tables.table import (
-    Column,
-    Table,
-    TableError,
-    check_labels,
-    frame_of,
-    labels_of,
-    looks_like_identifiers,
-)
-from supred.app.tables.text_files import first_text, is_missing, numbers_of
+from supred.app.tables.sources import MatrixSource, MemorySource, Source
+from supred.app.tables.table import Column, Table, TableError, check_labels
+from supred.rows.files.columns import MOST_TEXTS, NotANumberError, Summary, labels_of
+
+# A text column with more distinct values than this, on more than half of the rows, names rows.
+LEAST_IDENTIFIERS = 20
 
 
-def training_table(
-    raw: Raw,
+@dataclass(frozen=True)
+class Plan:
+    """What is learnt from a table, wherever its rows are.
+
+    Attributes
+    ----------
+    title, target : str
+    columns : list of Column
+        The features.
+    ignored : list of str
+        Columns that are left out.
+    notes : list of str
+        Sentences on what was left out and why.
+    y : ndarray
+        Labels of the rows that have one.
+    labelled : ndarray of bool
+        Which rows have a label.
+    n_missing : dict of str to int
+        How many numbers are missing in the columns that lack some.
+    named_by : str or None
+        Column that names the rows.
+    is_sparse : bool
+    """
+
+    title: str
+    target: str
+    columns: list[Column]
+    ignored: list[str]
+    notes: list[str]
+    y: np.ndarray
+    labelled: np.ndarray
+    n_missing: dict[str, int]
+    named_by: str | None
+    is_sparse: bool = False
+
+
+def training_plan(
+    source: Source,
     *,
     target: str | None = None,
     exclude: Sequence[str] = (),
     keep: Sequence[str] = (),
     drop_unlabelled: bool = False,
-) -> Table:
-    """Return the features and labels to train on.
+) -> Plan:
+    """Decide which columns are features, of which kind, and what the labels are.
 
     Parameters
     ----------
-    raw : Raw
+    source : Source
     target : str, optional
         Name of the column of labels, or its position: 1 is the first, -1 the last. Not needed
-        where the file says what the labels are.
+        where the source says what the labels are.
     exclude : sequence of str
         Columns to leave out, by name or position.
     keep : sequence of str
@@ -42,81 +74,116 @@ def training_table(
     drop_unlabelled : bool
         Leave out rows without a label; an error otherwise.
     """
-    table = _from_matrix(raw, target, exclude) if raw.fields is None else None
-    if table is None:
-        table = _from_fields(raw, target, exclude, keep)
-    texts, table.y = table.y, None
-    assert texts is not None
-    _set_labels(table, list(texts), drop_unlabelled)
-    check_labels(table.labels, table.target)
-    check_finite(table)
-    return table
-
-
-def _from_matrix(raw: Raw, target: str | None, exclude: Sequence[str]) -> Table:
-    if target is not None and target not in (raw.target, *raw.names):
-        raise TableError(f"{raw.title} has no column {target!r}; its labels are {raw.target!r}.")
-    X, names, y, goal = raw.X, list(raw.names), raw.y, raw.target
-    out = [find_column(name, names, raw.title) for name in exclude]
-    if target is not None and target in names:
-        from supred.app.tables.sources import label_texts
-
-        column = X[:, [names.index(target)]]
-        column = column.toarray() if hasattr(column, "toarray") else column
-        y, goal, out = label_texts(column.ravel()), target, [*out, target]
-    if y is None:
-        raise TableError(f"{raw.title} has no labels; name their column with --target.")
-    kept = [k for k, name in enumerate(names) if name not in out]
-    if not kept:
-        raise TableError(f"{raw.title}: no column is left to learn from.")
-    X = X[:, kept] if len(kept) < len(names) else X
-    columns = [Column(names[k], "number") for k in kept]
-    ignored = [name for name in out if name != goal]
-    return Table(raw.title, columns, X, goal, y, _numbers(X.shape[0]), ignored)  # type: ignore[arg-type]
-
-
-def _from_fields(
-    raw: Raw, target: str | None, exclude: Sequence[str], keep: Sequence[str]
-) -> Table:
-    fields = raw.fields or {}
-    names = list(fields)
-    target = target or raw.target
+    names, title = source.names, source.title
+    target = target or source.target
     if not target:
         raise TableError(f"--target is needed; the columns are {_list(names)}.")
-    goal = find_column(target, names, raw.title, option="--target")
-    left_out = [find_column(name, names, raw.title, option="--exclude") for name in exclude]
-    wanted = [find_column(name, names, raw.title, option="--keep") for name in keep]
+    apart = [source.target] if source.target else []
+    goal = target if target in apart else find_column(target, names, title, option="--target")
+    left_out = [find_column(name, names, title) for name in exclude]
+    wanted = [find_column(name, names, title, option="--keep") for name in keep]
     if goal in left_out:
         raise TableError(f"{goal!r} is the target and cannot be excluded.")
-    notes, columns, values = [], [], []
-    row_names = next((_texts(fields[name]) for name in left_out), None)
-    for name in names:
-        if name == goal or name in left_out:
-            continue
-        numbers = fields[name] if _is_array(fields[name]) else numbers_of(fields[name])
-        if numbers is not None and np.isnan(numbers).all():
+    y, labelled, notes = _labels(source, goal, drop_unlabelled)
+    check_labels(y, goal)
+    named_by = left_out[0] if left_out else None
+    rest = [name for name in names if name != goal and name not in left_out]
+    summaries = source.summaries(rest)
+    distinct = source.distinct([name for name in rest if summaries[name].kind == "text"])
+    columns = []
+    for name in rest:
+        found = summaries[name]
+        if found.infinite is not None and found.kind != "text":
+            raise TableError(
+                f"{title}: the column {name!r} holds an infinite number (row "
+                f"{found.infinite + 1}); numbers must be finite."
+            )
+        if found.kind == "empty":
             notes.append(f"The column {name!r} holds no value and was left out.")
             left_out.append(name)
-        elif numbers is not None:
+        elif found.kind != "text":
             columns.append(Column(name, "number"))
-            values.append(numbers)
-        elif name not in wanted and looks_like_identifiers(fields[name]):
+        elif name not in wanted and _names_rows(distinct[name], found):
             notes.append(
                 f"The text column {name!r} differs in most rows, as identifiers do, and was left "
                 f"out (--keep {name} uses it)."
             )
             left_out.append(name)
-            row_names = row_names or list(fields[name])
+            named_by = named_by or name
         else:
-            columns.append(Column(name, "text"))
-            values.append(["" if is_missing(field) else field for field in fields[name]])
+            columns.append(Column(name, "text", _values(distinct[name], name, title)))
     if not columns:
-        raise TableError(f"{raw.title}: no column is left to learn from.")
-    labels = _texts(fields[goal])
-    if row_names is None:
-        row_names = _numbers(len(labels))
-    X = frame_of(columns, values)
-    return Table(raw.title, columns, X, goal, labels, row_names, left_out, notes)  # type: ignore[arg-type]
+        raise TableError(f"{title}: no column is left to learn from.")
+    n_missing = {c.name: summaries[c.name].n_missing for c in columns if c.kind == "number"}
+    return Plan(
+        title,
+        goal,
+        columns,
+        left_out,
+        notes,
+        y,
+        labelled,
+        {name: count for name, count in n_missing.items() if count},
+        named_by,
+    )
+
+
+def _labels(source: Source, goal: str, drop: bool) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the labels, the rows that have one, and what was left out."""
+    texts = source.texts(goal)
+    if not len(texts):
+        raise TableError(f"{source.title} has no rows.")
+    labelled = np.asarray(texts.is_valid())
+    n_missing = int((~labelled).sum())
+    if n_missing == len(labelled):
+        raise TableError(f"{source.title}: the target {goal!r} is empty in all rows.")
+    if n_missing and not drop:
+        raise TableError(
+            f"{source.title}: {n_missing} row(s) have no value of the target {goal!r}, the first "
+            f"is row {int(np.argmin(labelled)) + 1}; fill them in or pass --drop-unlabelled."
+        )
+    y = labels_of(texts.drop_null())
+    notes = [f"{n_missing} row(s) without a label were left out."] if n_missing else []
+    return y, labelled, notes
+
+
+def _names_rows(distinct: set[str] | None, found: Summary) -> bool:
+    """Tell whether a text column names rows rather than describing them."""
+    count = MOST_TEXTS if distinct is None else len(distinct)
+    return count > LEAST_IDENTIFIERS and count > found.n_rows / 2
+
+
+def _values(distinct: set[str] | None, name: str, title: str) -> tuple[str, ...]:
+    if distinct is None:
+        raise TableError(
+            f"{title}: the text column {name!r} has more than {MOST_TEXTS} different values; "
+            f"leave it out with --exclude {name}."
+        )
+    return tuple(sorted(distinct))
+
+
+def training_table(source: MemorySource | MatrixSource, **options: Any) -> Table:
+    """Return the features and labels to train on.
+
+    Parameters
+    ----------
+    source : MemorySource or MatrixSource
+    **options
+        Those of :func:`training_plan`.
+    """
+    plan = training_plan(source, **options)
+    X = source.matrix(plan.columns)
+    row_names = (
+        [str(k + 1) for k in range(X.shape[0])]
+        if plan.named_by is None
+        else source.texts(plan.named_by).fill_null("").to_pylist()
+    )
+    if not plan.labelled.all():
+        kept = np.flatnonzero(plan.labelled)
+        X, row_names = X[kept], [row_names[k] for k in kept]
+    return Table(
+        plan.title, plan.columns, X, plan.target, plan.y, row_names, plan.ignored, plan.notes
+    )
 
 
 def sampled(table: Table, n_rows: int, seed: int) -> Table:
@@ -131,28 +198,48 @@ def sampled(table: Table, n_rows: int, seed: int) -> Table:
     """
     if n_rows >= table.n_rows:
         return table
-    classes, codes, counts = np.unique(table.labels, return_inverse=True, return_counts=True)
+    classes, counts = np.unique(table.labels, return_counts=True)
     if n_rows < 2 * len(classes):
         raise TableError(f"--rows {n_rows} is too few for {len(classes)} classes.")
-    rng = np.random.default_rng(seed)
-    share = np.maximum(np.floor(counts * n_rows / table.n_rows), 1).astype(int)
-    rows = [
-        rng.choice(np.flatnonzero(codes == k), size=size, replace=False)
-        for k, size in enumerate(share)
-    ]
-    kept = np.sort(np.concatenate(rows))
+    # A class of one row cannot be shared out: it is kept as it is.
+    alone = np.isin(table.labels, classes[counts * n_rows < table.n_rows])
+    rare = np.flatnonzero(alone)
+    kept, _ = train_test_split(
+        np.flatnonzero(~alone),
+        train_size=n_rows - len(rare),
+        stratify=table.labels[~alone],
+        random_state=seed,
+    )
+    kept = np.sort(np.concatenate([kept, rare]))
     note = f"A random part of {len(kept)} of {table.n_rows} rows was used, stratified by class."
     return replace(
         table,
-        X=table.X.iloc[kept] if hasattr(table.X, "iloc") else table.X[kept],
+        X=table.X[kept],
         y=table.labels[kept],
         row_names=[table.row_names[k] for k in kept],
         notes=[*table.notes, note],
     )
 
 
+def check_columns(
+    names: Sequence[str], columns: Sequence[Column], title: str, others: Sequence[str]
+) -> None:
+    """Raise a TableError if a table lacks a column of a model, or has one that it does not know."""
+    wanted = [column.name for column in columns]
+    missing = [name for name in wanted if name not in set(names)]
+    if missing:
+        raise TableError(f"{title} lacks {_columns(missing)} that the model needs.")
+    allowed = {*wanted, *others}
+    extra = [name for name in names if name not in allowed]
+    if extra:
+        raise TableError(
+            f"{title} has {_columns(extra)} that the model does not know; "
+            "leave them out with --exclude."
+        )
+
+
 def model_table(
-    raw: Raw,
+    source: MemorySource | MatrixSource,
     columns: Sequence[Column],
     *,
     target: str,
@@ -163,7 +250,7 @@ def model_table(
 
     Parameters
     ----------
-    raw : Raw
+    source : MemorySource or MatrixSource
     columns : sequence of Column
         What the model expects. A column that is missing or too many is an error, as is text
         where it expects numbers.
@@ -174,50 +261,38 @@ def model_table(
     labelled : bool
         Whether labels are wanted.
     """
-    names = raw.names if raw.fields is None else list(raw.fields)
-    wanted = [column.name for column in columns]
-    missing = [name for name in wanted if name not in names]
-    if missing and raw.fields is None and not raw.n_features_known:
-        raw, missing = _widened(raw, wanted), []
-        names = raw.names
-    if missing:
-        raise TableError(f"{raw.title} lacks {_columns(missing)} that the model needs.")
-    allowed = {*wanted, target, *ignored}
-    extra = [name for name in names if name not in allowed]
-    if extra:
+    names = source.names
+    if isinstance(source, MatrixSource) and not source.n_features_known:
+        names = [*names, *(column.name for column in columns[len(names) :])]
+    check_columns(names, columns, source.title, [target, *ignored])
+    try:
+        X = source.matrix(columns)
+    except NotANumberError as error:
         raise TableError(
-            f"{raw.title} has {_columns(extra)} that the model does not know; "
-            "leave them out with --exclude."
-        )
-    y: list[str] | None = None
-    if raw.fields is None:
-        order = [names.index(name) for name in wanted]
-        X = raw.X if order == list(range(raw.X.shape[1])) else raw.X[:, order]
-        y = raw.y
-    else:
-        values = [_values(raw.fields[column.name], column, raw.title) for column in columns]
-        X = frame_of(list(columns), values)
-        y = _texts(raw.fields[target]) if target in raw.fields else None
-    table = Table(raw.title, list(columns), X, target, None, _numbers(X.shape[0]))
+            f"{source.title}: the model expects numbers in the column {error.column!r}, but row "
+            f"{error.row + 1} holds {error.text!r}."
+        ) from None
+    check_finite(X, columns, source.title)
+    row_names = [str(k + 1) for k in range(X.shape[0])]
+    table = Table(source.title, list(columns), X, target, None, row_names)
     if labelled:
-        if y is None:
-            raise TableError(f"{raw.title} has no column {target!r}, the model's target.")
-        _set_labels(table, y, drop=False)
-    check_finite(table)
+        if target not in (source.target, *source.names):
+            raise TableError(f"{source.title} has no column {target!r}, the model's target.")
+        table.y = _labels(source, target, drop=False)[0]
     return table
 
 
-def without(raw: Raw, exclude: Sequence[str]) -> Raw:
-    """Return the raw table without the columns that the user excludes."""
-    if not exclude:
-        return raw
-    names = raw.names if raw.fields is None else list(raw.fields)
-    out = {find_column(name, names, raw.title, option="--exclude") for name in exclude}
-    kept = [name for name in names if name not in out]
-    if raw.fields is not None:
-        return Raw(raw.title, {name: raw.fields[name] for name in kept}, target=raw.target)
-    X = raw.X[:, [names.index(name) for name in kept]]
-    return Raw(raw.title, None, X, kept, raw.y, raw.target, raw.n_features_known)
+def check_finite(X: Any, columns: Sequence[Column], title: str, first_row: int = 0) -> None:
+    """Raise a TableError that names the column if a number is infinite."""
+    if hasattr(X, "tocsr"):
+        return
+    infinite = np.argwhere(np.isinf(X))
+    if len(infinite):
+        row, place = infinite[0]
+        raise TableError(
+            f"{title}: the column {columns[place].name!r} holds an infinite number "
+            f"(row {first_row + row + 1}); numbers must be finite."
+        )
 
 
 def find_column(wanted: str, names: Sequence[str], title: str, option: str = "--exclude") -> str:
@@ -233,84 +308,6 @@ def find_column(wanted: str, names: Sequence[str], title: str, option: str = "--
     raise TableError(
         f"{title} has no column {wanted!r} (given as {option}); the columns are {_list(names)}."
     )
-
-
-def check_finite(table: Table) -> None:
-    """Raise a TableError that names the column if a number is infinite."""
-    X = table.X
-    for k, column in enumerate(table.columns):
-        if column.kind != "number" or hasattr(X, "tocsr"):
-            continue
-        values = X[column.name].to_numpy() if hasattr(X, "iloc") else X[:, k]
-        infinite = np.flatnonzero(np.isinf(values))
-        if infinite.size:
-            raise TableError(
-                f"{table.title}: the column {column.name!r} holds an infinite number "
-                f"(row {infinite[0] + 1}); numbers must be finite."
-            )
-
-
-def _set_labels(table: Table, texts: list[str], drop: bool) -> None:
-    missing = np.array([is_missing(text) for text in texts])
-    if missing.any():
-        if not drop:
-            raise TableError(
-                f"{table.title}: {missing.sum()} row(s) have no value of the target "
-                f"{table.target!r}, the first is row {int(np.argmax(missing)) + 1}; fill them in "
-                "or pass --drop-unlabelled."
-            )
-        kept = np.flatnonzero(~missing)
-        if not kept.size:
-            raise TableError(f"{table.title}: the target {table.target!r} is empty in all rows.")
-        table.X = table.X.iloc[kept] if hasattr(table.X, "iloc") else table.X[kept]
-        table.row_names = [table.row_names[k] for k in kept]
-        texts = [texts[k] for k in kept]
-        table.notes.append(f"{missing.sum()} row(s) without a label were left out.")
-    table.y = labels_of(texts, table.target)
-
-
-def _values(fields: Any, column: Column, title: str) -> Any:
-    if column.kind == "text":
-        return ["" if is_missing(field) else field for field in _texts(fields)]
-    if _is_array(fields):
-        return fields
-    numbers = numbers_of(fields)
-    if numbers is None:
-        row, text = first_text(fields)
-        raise TableError(
-            f"{title}: the model expects numbers in the column {column.name!r}, but row "
-            f"{row + 1} holds {text!r}."
-        )
-    return numbers
-
-
-def _widened(raw: Raw, wanted: list[str]) -> Raw:
-    """Give sparse rows the features that no row names: they are zero."""
-    from scipy import sparse
-
-    gap = len(wanted) - raw.X.shape[1]
-    if gap <= 0:
-        return raw
-    shape = (raw.X.shape[0], gap)
-    if sparse.issparse(raw.X):
-        X: Any = sparse.hstack([raw.X, sparse.csr_matrix(shape)], format="csr")
-    else:
-        X = np.hstack([raw.X, np.zeros(shape)])
-    return Raw(raw.title, None, X, [f"x{k + 1}" for k in range(X.shape[1])], raw.y, raw.target)
-
-
-def _is_array(fields: Any) -> bool:
-    return isinstance(fields, np.ndarray)
-
-
-def _texts(fields: Any) -> list[str]:
-    from supred.app.tables.sources import label_texts
-
-    return label_texts(fields) if _is_array(fields) else list(fields)
-
-
-def _numbers(count: int) -> list[str]:
-    return [str(k + 1) for k in range(count)]
 
 
 def _list(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
@@ -10,11 +10,35 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from supred.app.tables.table import Column, Table, TableError
+from supred.app.tables.table import Column, TableError
 
 IMPUTE = ("median", "mean", "zero", "none")
 ENCODE = ("onehot", "drop", "none")
 SCALE = ("standard", "none")
+
+
+class Described(Protocol):
+    """What is known of a table, wherever its rows are: a `Table`, or a `Plan` of one."""
+
+    @property
+    def title(self) -> str:
+        """What to call it in an error."""
+
+    @property
+    def columns(self) -> list[Column]:
+        """The features."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what was done while reading."""
+
+    @property
+    def n_missing(self) -> dict[str, int]:
+        """How many numbers are missing in the columns that lack some."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are sparse."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +78,24 @@ class Preparation:
         sparse : bool
             Rows are sparse: they are scaled, not centred.
         categories : "auto" or list of arrays
-            Values of each text column, where they are known.
+            Positions of the texts of each text column, where they are known.
         """
         numbers = self._number_steps(sparse)
-        names = {kind: [c.name for c in columns if c.kind == kind] for kind in ("number", "text")}
-        if not names["text"]:
+        places = {
+            kind: [k for k, column in enumerate(columns) if column.kind == kind]
+            for kind in ("number", "text")
+        }
+        if not places["text"]:
             return numbers
         parts: list[Any] = []
-        if names["number"]:
-            parts.append(("numbers", numbers, names["number"]))
+        if places["number"]:
+            parts.append(("numbers", numbers, places["number"]))
         if self.encode == "onehot":
             # A value that was not there in training gives zeros in all columns.
             encoder = OneHotEncoder(
                 categories=categories, handle_unknown="ignore", sparse_output=False
             )
-            parts.append(("text", encoder, names["text"]))
+            parts.append(("text", encoder, places["text"]))
         return ColumnTransformer(parts, remainder="drop", sparse_threshold=0.0)
 
     def _number_steps(self, sparse: bool) -> Pipeline:
@@ -82,72 +109,52 @@ class Preparation:
             steps.append(("scale", StandardScaler(with_mean=not sparse)))
         return Pipeline(steps or [("as they are", FunctionTransformer())])
 
-    def check(self, table: Table) -> None:
+    def check(self, table: Described) -> None:
         """Raise a TableError if the table needs a step that is switched off."""
-        missing = missing_numbers(table)
+        title, columns, missing = table.title, table.columns, table.n_missing
         if missing and self.impute == "none":
             name = next(iter(missing))
             raise TableError(
-                f"{table.title}: {missing[name]} number(s) are missing in the column {name!r}; "
+                f"{title}: {missing[name]} number(s) are missing in the column {name!r}; "
                 "fill them in or pass --impute median."
             )
-        text = [column.name for column in table.columns if column.kind == "text"]
+        text = [column.name for column in columns if column.kind == "text"]
         if text and self.encode == "none":
             raise TableError(
-                f"{table.title}: the column {text[0]!r} holds text; pass --encode onehot or drop."
+                f"{title}: the column {text[0]!r} holds text; pass --encode onehot or drop."
             )
-        if len(text) == len(table.columns) and self.encode == "drop":
-            raise TableError(
-                f"{table.title}: all columns hold text, nothing is left to learn from."
-            )
+        if len(text) == len(columns) and self.encode == "drop":
+            raise TableError(f"{title}: all columns hold text, nothing is left to learn from.")
 
-    def sentences(self, table: Table) -> list[str]:
+    def sentences(self, table: Described) -> list[str]:
         """Say in words what is done to this table."""
         result = list(table.notes)
-        named = [f"{name!r} ({count})" for name, count in missing_numbers(table).items()]
+        named = [f"{name!r} ({count})" for name, count in table.n_missing.items()]
         if named:
-            result.append(
-                f"Missing numbers were replaced by {self._filling} of the training rows: "
-                f"{_some(named)}."
-                if self.impute != "zero"
-                else f"Missing numbers were replaced by zero: {_some(named)}."
+            filling = (
+                "zero"
+                if self.impute == "zero"
+                else f"the column's {self.impute} of the training rows"
             )
-        text = [column.name for column in table.columns if column.kind == "text"]
+            result.append(f"Missing numbers were replaced by {filling}: {_some(named)}.")
+        text = [column for column in table.columns if column.kind == "text"]
         if text and self.encode == "onehot":
-            counts = [f"{name!r} ({table.X[name].nunique()} values)" for name in text]
+            counts = [f"{column.name!r} ({len(column.values)} values)" for column in text]
             result.append(
                 f"Text columns became one column of 0 and 1 per value: {_some(counts)}. "
                 "An empty field is a value of its own."
             )
         elif text:
-            result.append(f"Text columns were left out: {_some([repr(name) for name in text])}.")
+            names = [repr(column.name) for column in text]
+            result.append(f"Text columns were left out: {_some(names)}.")
         if self.scale == "standard":
             result.append(
                 "Numbers were divided by their standard deviation over the training rows."
-                if hasattr(table.X, "tocsr")
+                if table.is_sparse
                 else "Numbers were brought to mean 0 and standard deviation 1 over the training "
                 "rows."
             )
         return result
-
-    @property
-    def _filling(self) -> str:
-        return f"the column's {self.impute}"
-
-
-def missing_numbers(table: Table) -> dict[str, int]:
-    """Return how many numbers are missing in each column that lacks some."""
-    X = table.X
-    if hasattr(X, "tocsr"):
-        return {}
-    result = {}
-    for k, column in enumerate(table.columns):
-        if column.kind == "number":
-            values = X[column.name].to_numpy() if hasattr(X, "iloc") else X[:, k]
-            count = int(np.isnan(values).sum())
-            if count:
-                result[column.name] = count
-    return result
 
 
 def _some(items: list[str], most: int = 8) -> str:
@@ -169,7 +176,7 @@ def learnt_numbers(transformer: Any) -> dict[str, Any]:
             if step.with_mean:
                 result["mean"] = step.mean_
     if text is not None:
-        result["categories"] = [[str(value) for value in values] for values in text.categories_]
+        result["categories"] = [np.asarray(values, dtype=float) for values in text.categories_]
     return result
 
 
@@ -180,20 +187,14 @@ def restored(
 
     It is fitted to a table of one row, made so that every step learns what it had learnt.
     """
-    from supred.app.tables.table import frame_of
-
-    categories = [np.array(values, dtype=object) for values in learnt.get("categories", [])]
+    categories = [np.asarray(values, dtype=float) for values in learnt.get("categories", [])]
     transformer = preparation.pipeline(columns, sparse=sparse, categories=categories or "auto")
-    n_numbers = sum(column.kind == "number" for column in columns)
-    fill = iter(np.asarray(learnt.get("fill", np.zeros(n_numbers)), dtype=float))
-    first = iter([values[0] for values in categories])
-    row: list[Any] = []
-    for column in columns:
-        if column.kind == "number":
-            row.append(np.array([next(fill)]))
-        else:
-            row.append([next(first, "")])
-    transformer.fit(frame_of(list(columns), row))
+    row = np.zeros(len(columns))
+    numbers_at = [k for k, column in enumerate(columns) if column.kind == "number"]
+    texts_at = [k for k, column in enumerate(columns) if column.kind == "text"]
+    row[numbers_at] = learnt.get("fill", 0.0)
+    row[texts_at] = [values[0] for values in categories] or -1
+    transformer.fit(row[None])
     numbers, _ = _parts(transformer)
     for name, step in [] if numbers is None else numbers.steps:
         if name == "scale":

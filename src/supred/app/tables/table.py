@@ -1,30 +1,17 @@
-"""A table as it was read: named columns of numbers or of text."""
+"""A table as it was read: named columns of numbers or of text, and labels."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-# A text column with more distinct values than this, on more than half of the rows, names rows.
-LEAST_IDENTIFIERS = 20
+from supred.rows.files.columns import Column
+
+__all__ = ["Column", "Table", "TableError", "check_labels"]
 
 
 class TableError(ValueError):
     """A table that cannot be used; the message is one line and says what to do."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """Name and kind of a feature.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "text"}
-    """
-
-    name: str
-    kind: str
 
 
 @dataclass
@@ -35,8 +22,8 @@ class Table:
     ----------
     title : str
     columns : list of Column
-    X : ndarray of float, sparse matrix or DataFrame of shape (n_rows, n_columns)
-        Numbers with NaN where one is missing; a DataFrame if a column holds text.
+    X : ndarray of float or sparse matrix of shape (n_rows, n_columns)
+        Numbers with NaN where one is missing; texts as their positions in ``Column.values``.
     target : str
     y : ndarray of shape (n_rows,) or None
         Labels, whole numbers or strings.
@@ -62,30 +49,24 @@ class Table:
         return int(self.X.shape[0])
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are sparse."""
+        return hasattr(self.X, "tocsr")
+
+    @property
+    def n_missing(self) -> dict[str, int]:
+        """How many numbers are missing in the columns that lack some."""
+        if self.is_sparse:
+            return {}
+        counts = np.isnan(self.X).sum(axis=0).tolist()
+        return {c.name: n for c, n in zip(self.columns, counts, strict=True) if n}
+
+    @property
     def labels(self) -> np.ndarray:
         """The labels, or an error if there are none."""
         if self.y is None:
             raise TableError(f"{self.title} has no labels; name their column with --target.")
         return self.y
-
-
-def labels_of(values: list[str], target: str, line_of: Any = None) -> np.ndarray:
-    """Return labels as whole numbers where all of them are written so, else as strings."""
-    if all(_is_plain_integer(value) for value in values):
-        return np.array([int(value) for value in values])
-    return np.array(values, dtype=np.str_)
-
-
-def _is_plain_integer(value: str) -> bool:
-    # 007 and +1 stay as they are written, so that predictions come out as labels went in.
-    digits = value.removeprefix("-")
-    return (
-        digits.isascii()
-        and digits.isdigit()
-        and len(digits) < 16
-        and (digits == "0" or digits[0] != "0")
-        and value != "-0"
-    )
 
 
 def check_labels(y: np.ndarray, target: str) -> None:
@@ -103,31 +84,3 @@ def check_labels(y: np.ndarray, target: str) -> None:
         )
     if counts.max() < 2:
         raise TableError(f"no class of the target {target!r} has two rows.")
-
-
-def looks_like_identifiers(values: list[str]) -> bool:
-    """Tell whether a text column names rows rather than describing them."""
-    distinct = len(set(values))
-    return distinct > LEAST_IDENTIFIERS and distinct > len(values) / 2
-
-
-def frame_of(columns: list[Column], values: list[Any]) -> Any:
-    """Return a float array of number columns, or a DataFrame if there is a text column."""
-    if all(column.kind == "number" for column in columns):
-        return np.column_stack(values).astype(float)
-    pandas = import_pandas("a table with text columns")
-    return pandas.DataFrame(
-        {
-            column.name: value if column.kind == "number" else np.array(value, dtype=object)
-            for column, value in zip(columns, values, strict=True)
-        }
-    ).astype({column.name: object for column in columns if column.kind == "text"})
-
-
-def import_pandas(what: str) -> Any:
-    """Return pandas, or raise a TableError that says what needs it."""
-    try:
-        import pandas
-    except ImportError:
-        raise TableError(f"{what} needs pandas; install 'supred[cli]'.") from None
-    return pandas

@@ -2,18 +2,20 @@
 
 import glob
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from supred.rows.files.readers import FileReader, NpyReader, ParquetReader
-from supred.rows.files.text_readers import CsvReader, SvmlightReader
+from supred.rows.files.text_readers import CsvReader, SvmlightReader, TsvReader
 
 READERS: dict[str, type[FileReader]] = {
     "npy": NpyReader,
     "parquet": ParquetReader,
     "csv": CsvReader,
+    "tsv": TsvReader,
     "svmlight": SvmlightReader,
 }
 SUFFIXES = {
@@ -21,13 +23,13 @@ SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
-    ".tsv": "csv",
-    ".tab": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
     ".svm": "svmlight",
 }
-Column = str | int
 PathLike = str | os.PathLike[str]
 
 
@@ -62,28 +64,47 @@ def files_of(path: Any, format: str | None) -> list[Path]:
     return files
 
 
+def open_reader(
+    path: Path, kind: str | None = None, *, header: bool = True, title: str | None = None
+) -> FileReader:
+    """Return the reader of one file, by default of the format that its name tells."""
+    kind = kind or SUFFIXES[path.suffix.lower()]
+    if kind in ("csv", "tsv"):
+        return READERS[kind](path, title=title, header=header)  # type: ignore[call-arg]
+    return READERS[kind](path, title=title)
+
+
+def check_same_columns(readers: Sequence[FileReader]) -> None:
+    """Raise a ValueError if files do not have the same columns, in whatever order."""
+    first = readers[0]
+    for reader in readers[1:]:
+        if reader.n_columns != first.n_columns:
+            raise ValueError(
+                f"{reader.title} has {reader.n_columns} columns, but {first.title} has "
+                f"{first.n_columns}; all files must have the same columns."
+            )
+        if sorted(reader.column_names) != sorted(first.column_names):
+            raise ValueError(
+                f"{reader.title} has columns {shortened(reader.names)}, but {first.title} has "
+                f"{shortened(first.names)}; all files must have the same columns."
+            )
+
+
 def index(reader: FileReader, column: Any, name: str) -> int:
     """Return the number of a column that is given by name or number."""
     if isinstance(column, str):
         if reader.names is None or column not in reader.names:
             hint = "" if reader.names else ": give the position of the column, such as -1"
             raise ValueError(
-                f"{name}: {reader.path} has no column {column!r}; it has "
+                f"{name}: {reader.title} has no column {column!r}; it has "
                 f"{shortened(reader.names)}{hint}."
             )
         return reader.names.index(column)
     if isinstance(column, int | np.integer) and -reader.n_columns <= column < reader.n_columns:
         return int(column) % reader.n_columns
     raise ValueError(
-        f"{name}: {reader.path} has no column {column!r}; it has {reader.n_columns} columns."
+        f"{name}: {reader.title} has no column {column!r}; it has {reader.n_columns} columns."
     )
-
-
-def same_column(first: FileReader, reader: FileReader, column: int) -> int:
-    """Return the number that a column of the first file has in another."""
-    if reader is first or reader.names is None or first.names is None:
-        return column
-    return reader.names.index(first.names[column])
 
 
 def shortened(names: list[str] | None) -> str:

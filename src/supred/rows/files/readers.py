@@ -1,13 +1,24 @@
 """Readers of binary files: any stretch of rows of a NumPy or Parquet file."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from supred.common.arguments import one_line
+from supred.rows.files.columns import (
+    Column,
+    NotANumberError,
+    check_names,
+    encoded,
+    import_pyarrow,
+)
+
 BUFFER_BYTES = 65_536
+# Numbers of an NPY file that are read at a time.
+PIECE_NUMBERS = 4_000_000
 
 
 class FileReader(ABC):
@@ -16,11 +27,14 @@ class FileReader(ABC):
     Attributes
     ----------
     path : Path
+    title : str
+        What to call the file in an error.
     names : list of str, or None
         Names of all columns, where the file has them.
     n_columns : int
-    columns : list of int
-        The columns that `read` returns; all until `use` is called.
+    columns, places : list of Column, list of int
+        What `read` returns, and where it is among the columns of the file; all until `use` is
+        called.
     is_sparse : bool
     dtype : dtype
         What `read` returns: float32 if the file holds just that, else float64.
@@ -28,12 +42,20 @@ class FileReader(ABC):
 
     is_sparse = False
     dtype: np.dtype = np.dtype(np.float64)
+    prefix = "x"  # what columns without names are called
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, title: str | None = None) -> None:
         self.path = path
+        self.title = title or str(path)
         self.names: list[str] | None = None
         self.n_columns = 0
-        self.columns: list[int] = []
+        self.columns: list[Column] = []
+        self.places: list[int] = []
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of all columns, made up where the file has none."""
+        return self.names or [f"{self.prefix}{k + 1}" for k in range(self.n_columns)]
 
     @property
     @abstractmethod
@@ -44,35 +66,52 @@ class FileReader(ABC):
     def read(self, start: int, stop: int) -> Any:
         """Return the numbers of some rows, shape (stop - start, len(columns))."""
 
-    @abstractmethod
-    def values(self, column: int) -> np.ndarray:
+    def parts(self, columns: list[int]) -> Iterator[Any]:
+        """Yield some columns, of any type, as Arrow tables, one after the other."""
+        raise NotImplementedError
+
+    def values(self, column: int) -> Any:
         """Return a whole column of any type."""
+        pa = import_pyarrow()
+        parts = [chunk for part in self.parts([column]) for chunk in part.column(0).chunks]
+        return pa.chunked_array(parts) if parts else pa.chunked_array([pa.array([], pa.string())])
 
-    def use(self, columns: list[int]) -> None:
-        """Choose the columns that `read` returns; an error if one holds no numbers."""
-        self.columns = columns
+    def use(self, columns: Sequence[Column], places: Sequence[int]) -> None:
+        """Choose the columns that `read` returns."""
+        self.columns, self.places = list(columns), list(places)
 
-    def name_of(self, column: int) -> str:
-        """Return what to call a column in an error."""
-        return repr(self.names[column]) if self.names else str(column)
+    def encode(self, table: Any, first_row: int = 0) -> np.ndarray:
+        """Return the wanted columns of an Arrow table, which has just these, as numbers."""
+        result = np.empty((table.num_rows, len(self.columns)), dtype=self.dtype)
+        for k, column in enumerate(self.columns):
+            try:
+                result[:, k] = encoded(table.column(k), column)
+            except NotANumberError as error:
+                raise ValueError(
+                    f"{self.title}: column {column.name!r} holds {error.text!r} in row "
+                    f"{first_row + error.row + 1}, not a number; leave the column out."
+                ) from None
+        return result
 
 
 class NpyReader(FileReader):
     """Rows of an NPY file, read without a memory map so that pages do not pile up."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, title: str | None = None) -> None:
+        super().__init__(path, title)
         try:
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
         except (ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{path} is not a readable NPY file: {error}") from None
+            raise ValueError(
+                f"{self.title} is not a readable NPY file: {one_line(error)}"
+            ) from None
         if not isinstance(mapped, np.memmap) or mapped.ndim != 2 or mapped.dtype.kind not in "fiub":
             raise ValueError(
                 f"{path} holds an array of shape {mapped.shape} and type {mapped.dtype}; "
-                "RowBlocks needs a matrix of numbers, one row a sample."
+                "it must hold a matrix of numbers, one row per sample."
             )
         self._n_rows, self.n_columns = mapped.shape
-        self.columns = list(range(self.n_columns))
+        self.use([Column(name, "number") for name in self.column_names], range(self.n_columns))
         self.file_dtype = mapped.dtype
         self.dtype = np.dtype(np.float32 if mapped.dtype == np.float32 else np.float64)
         self.offset = mapped.offset
@@ -86,17 +125,24 @@ class NpyReader(FileReader):
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return the numbers of some rows."""
         rows = self._read(start, stop)
-        if self.columns != list(range(self.n_columns)):
-            rows = rows[:, self.columns]
+        if self.places != list(range(self.n_columns)):
+            rows = rows[:, self.places]
         return rows.astype(self.dtype, copy=False)
+
+    def parts(self, columns: list[int]) -> Iterator[Any]:
+        """Yield some columns as Arrow tables, one after the other."""
+        pa = import_pyarrow()
+        for piece in self._pieces():
+            yield pa.table({str(k): np.ascontiguousarray(piece[:, k]) for k in columns})
 
     def values(self, column: int) -> np.ndarray:
         """Return a whole column."""
-        step = max(1, 4_000_000 // self.n_columns)
-        starts = range(0, self.n_rows, step)
-        return np.concatenate(
-            [self._read(s, min(s + step, self.n_rows))[:, column] for s in starts]
-        )
+        return np.concatenate([piece[:, column] for piece in self._pieces()])
+
+    def _pieces(self) -> Iterator[np.ndarray]:
+        step = max(1, PIECE_NUMBERS // self.n_columns)
+        for start in range(0, self.n_rows, step):
+            yield self._read(start, min(start + step, self.n_rows))
 
     def _read(self, start: int, stop: int) -> np.ndarray:
         if not self.in_rows:
@@ -115,28 +161,31 @@ class ParquetReader(FileReader):
 
     BATCH_ROWS = 16_384
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        try:
-            import pyarrow
-            from pyarrow import parquet
-        except ImportError:
-            raise ImportError("reading Parquet needs pyarrow; install 'supred[parquet]'.") from None
+    def __init__(self, path: Path, title: str | None = None) -> None:
+        super().__init__(path, title)
+        pyarrow = import_pyarrow()
+        from pyarrow import parquet
+
         try:
             # With a buffer, pages are read one by one, not a column of a whole row group.
             self.file = parquet.ParquetFile(path, buffer_size=BUFFER_BYTES, pre_buffer=False)
         except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"{path} is not a readable Parquet file: {error}") from None
+            raise ValueError(
+                f"{self.title} is not a readable Parquet file: {one_line(error)}"
+            ) from None
         schema = self.file.schema_arrow
-        self.names = [str(name) for name in schema.names]
-        self.types = schema.types
+        # pandas writes the index of a frame as a column, and says so.
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        self.names = [name for name in schema.names if name not in index]
+        check_names(self.names, self.title)
         self.n_columns = len(self.names)
-        self.columns = list(range(self.n_columns))
+        self.use([Column(name, "number") for name in self.names], range(self.n_columns))
         sizes = [self.file.metadata.row_group(g).num_rows for g in range(self.file.num_row_groups)]
         self.group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         self._position = -1  # the row that the open stream gives next
         self._rest: np.ndarray | None = None
         self._stream: Iterator[Any] = iter(())
+        self._batch_row = 0  # first row of the batch to come
 
     @property
     def n_rows(self) -> int:
@@ -156,24 +205,22 @@ class ParquetReader(FileReader):
         self._position = stop
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
-    def values(self, column: int) -> np.ndarray:
-        """Return a whole column; equal texts are one object."""
-        found = self.file.read(columns=[self.file.schema_arrow.names[column]]).column(0)
-        if found.type in _texts():
-            encoded = found.combine_chunks().dictionary_encode()
-            words = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
-            codes = encoded.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
-            return words[codes]
-        return found.to_numpy()
+    def parts(self, columns: list[int]) -> Iterator[Any]:
+        """Yield some columns as Arrow tables, one after the other."""
+        pa = import_pyarrow()
+        names = [self.column_names[k] for k in columns]
+        for batch in self.file.iter_batches(self.BATCH_ROWS, columns=names):
+            # The file gives the columns in its own order.
+            yield pa.Table.from_batches([batch]).select(names)
 
     def _seek(self, start: int) -> None:
         group = int(np.searchsorted(self.group_starts, start, side="right")) - 1
         self._stream = self.file.iter_batches(
             batch_size=self.BATCH_ROWS,
             row_groups=range(group, self.file.num_row_groups),
-            columns=[self.file.schema_arrow.names[column] for column in self.columns],
+            columns=self._wanted,
         )
-        self._rest = None
+        self._rest, self._batch_row = None, int(self.group_starts[group])
         skip = start - int(self.group_starts[group])
         while skip:
             batch = self._next()
@@ -182,31 +229,18 @@ class ParquetReader(FileReader):
 
     def _next(self) -> np.ndarray:
         batch = next(self._stream)
-        result = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
-        for place, column in enumerate(self.columns):
-            name = self.file.schema_arrow.names[column]
-            result[:, place] = batch.column(batch.schema.get_field_index(name)).to_numpy(
-                zero_copy_only=False
-            )
-        return result
+        self._batch_row += batch.num_rows
+        table = import_pyarrow().Table.from_batches([batch]).select(self._wanted)
+        return self.encode(table, self._batch_row - batch.num_rows)
 
-    def use(self, columns: list[int]) -> None:
+    @property
+    def _wanted(self) -> list[str]:
+        return [self.column_names[place] for place in self.places]
+
+    def use(self, columns: Sequence[Column], places: Sequence[int]) -> None:
         """Choose the columns that `read` returns."""
-        import pyarrow.types as kinds
-
-        for column in columns:
-            kind = self.types[column]
-            if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
-                raise ValueError(
-                    f"{self.path}: column {self.name_of(column)} holds {kind}, not numbers; "
-                    "name the columns to use in `columns`."
-                )
-        single = all(kinds.is_float32(self.types[column]) for column in columns)
+        super().use(columns, places)
+        pa, schema = import_pyarrow(), self.file.schema_arrow
+        single = all(schema.field(name).type == pa.float32() for name in self._wanted)
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        self.columns, self._position = columns, -1
-
-
-def _texts() -> tuple[Any, ...]:
-    import pyarrow
-
-    return pyarrow.string(), pyarrow.large_string()
+        self._position = -1

@@ -10,18 +10,20 @@ from supred.common.arguments import check_choice, check_integer
 from supred.common.files import atomic_write
 from supred.common.labels import is_missing
 from supred.rows.blocks import LocalRows, Rows, rows_of
+from supred.rows.files.columns import Column, encoded, import_pyarrow, labels_of, texts_of
 from supred.rows.files.locating import (
     READERS,
     SUFFIXES,
-    Column,
     PathLike,
+    check_same_columns,
     files_of,
     index,
-    same_column,
-    shortened,
+    open_reader,
 )
 from supred.rows.files.reading import ReadSource, join
 from supred.rows.files.text_readers import SvmlightReader
+
+ColumnLike = str | int | Column
 
 
 class RowBlocks(ReadSource):
@@ -42,10 +44,13 @@ class RowBlocks(ReadSource):
         always come with a label.
     sample_weight : str or int, optional
         Column that holds the weights of the rows for `fit` and `score`.
-    columns : list of str or int, optional
-        Columns that hold the features; by default all others.
-    format : {"npy", "parquet", "csv", "svmlight"}, optional
-        By default told by the files' names.
+    columns : list of str, int or Column, optional
+        Columns that hold the features; by default all others. A `Column` of kind "text" stands
+        for the positions of its texts in its `values`.
+    format : {"npy", "parquet", "csv", "tsv", "svmlight"}, optional
+        By default inferred from the files' names.
+    header : bool, default=True
+        Whether the first line of CSV and TSV files names the columns.
     transform : callable, optional
         What to make of each block of features, such as ``scaler.transform`` of a fitted
         `StandardScaler`. It may fill in missing values and change the number of features.
@@ -71,9 +76,11 @@ class RowBlocks(ReadSource):
 
     Notes
     -----
-    Files must have the same columns. In a CSV file, a first line that is not all numbers names
-    the columns. Numbers that are not finite and labels that are missing are found as the rows
-    are read; the error names the file and the row.
+    Files must have the same columns. Text is read strictly: UTF-8, as many fields in each row as
+    in the first. True and false are the numbers 1 and 0; an empty field, NA, N/A, NaN, null,
+    none and ? are missing; labels that are all written as whole numbers are whole numbers, and
+    strings otherwise. Numbers that are not finite and labels that are missing are found as the
+    rows are read; the error names the file and the row.
 
     Examples
     --------
@@ -94,10 +101,11 @@ class RowBlocks(ReadSource):
         self,
         path: PathLike | Sequence[PathLike],
         *,
-        target: Column | None = None,
-        sample_weight: Column | None = None,
-        columns: Sequence[Column] | None = None,
+        target: str | int | None = None,
+        sample_weight: str | int | None = None,
+        columns: Sequence[ColumnLike] | None = None,
         format: str | None = None,
+        header: bool = True,
         transform: Callable[[Any], Any] | None = None,
         block_rows: int | None = None,
         dtype: Any = None,
@@ -119,7 +127,7 @@ class RowBlocks(ReadSource):
         self.keeps_blocks = self.cache
         self._kept: Any = None
         self._transformed = False
-        self._readers = [READERS[self.format](file) for file in self.files]
+        self._readers = [open_reader(file, self.format, header=header) for file in self.files]
         self.is_sparse = self._readers[0].is_sparse
         self._starts: np.ndarray | None = None
         if self.is_sparse:
@@ -144,44 +152,37 @@ class RowBlocks(ReadSource):
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
         return f"RowBlocks({first}{more})"
 
-    def _settle_columns(self, columns: Sequence[Column] | None) -> None:
+    def _settle_columns(self, columns: Sequence[ColumnLike] | None) -> None:
         """Find the columns in each file."""
+        check_same_columns(self._readers)
         first = self._readers[0]
-        for reader in self._readers[1:]:
-            if reader.n_columns != first.n_columns:
-                raise ValueError(
-                    f"{reader.path} has {reader.n_columns} columns, but {first.path} has "
-                    f"{first.n_columns}; files of one RowBlocks must have the same columns."
-                )
-            if (reader.names is None) != (first.names is None) or (
-                reader.names and sorted(reader.names) != sorted(first.names or [])
-            ):
-                raise ValueError(
-                    f"{reader.path} has columns {shortened(reader.names)}, but {first.path} has "
-                    f"{shortened(first.names)}; files of one RowBlocks must have the same columns."
-                )
+        names = first.column_names
         apart = [
             index(first, column, name)
             for column, name in ((self.target, "target"), (self.sample_weight, "sample_weight"))
             if column is not None
         ]
-        if columns is None:
-            wanted = [column for column in range(first.n_columns) if column not in apart]
-        elif isinstance(columns, str):
+        if isinstance(columns, str):
             raise ValueError(f"columns={columns!r}: give a list of columns.")
-        else:
-            wanted = [index(first, column, "columns") for column in columns]
-            if len(set(wanted)) < len(wanted) or set(wanted) & set(apart):
-                raise ValueError(
-                    f"columns={list(columns)!r} names a column twice, or the target or weight."
-                )
+        if columns is None:
+            columns = [name for k, name in enumerate(names) if k not in apart]
+        wanted, chosen = [], []
+        for column in columns:
+            name = column.name if isinstance(column, Column) else column
+            place = names.index(name) if name in names else index(first, name, "columns")
+            chosen.append(place)
+            wanted.append(column if isinstance(column, Column) else Column(names[place], "number"))
+        if len(set(chosen)) < len(chosen) or set(chosen) & set(apart):
+            raise ValueError(
+                f"columns={list(columns)!r} names a column twice, or the target or weight."
+            )
         if not wanted:
-            raise ValueError(f"{first.path} has no column left for the features.")
+            raise ValueError(f"{first.title} has no column left for the features.")
         self.n_features = len(wanted)
         if first.names:
-            self.feature_names = np.array([first.names[column] for column in wanted], dtype=object)
+            self.feature_names = np.array([column.name for column in wanted], dtype=object)
         for reader in self._readers:
-            reader.use([same_column(first, reader, column) for column in wanted])
+            reader.use(wanted, [reader.column_names.index(column.name) for column in wanted])
 
     def _settle_sparse(self, columns: Any, n_features: int | None) -> None:
         given = {
@@ -190,8 +191,8 @@ class RowBlocks(ReadSource):
         for name, value in given.items():
             if value is not None:
                 raise ValueError(
-                    f"{name}={value!r} does not go with svmlight files, whose rows begin with "
-                    "their label."
+                    f"{name}={value!r} cannot be combined with svmlight files: each row begins "
+                    "with its label."
                 )
         if n_features is not None:
             check_integer("n_features", n_features, low=1)
@@ -221,7 +222,7 @@ class RowBlocks(ReadSource):
         if self._starts is None:
             counts = [reader.n_rows for reader in self._readers]
             if sum(counts) == 0:
-                raise ValueError(f"{self!r} has no rows.")
+                raise ValueError(f"{self.files[0]} has no rows or is empty.")
             sparse_readers = [r for r in self._readers if isinstance(r, SvmlightReader)]
             if sparse_readers:
                 # Indices count from one unless there is a zero somewhere.
@@ -297,7 +298,8 @@ class RowBlocks(ReadSource):
         """Return the labels of all rows, or None without a `target`."""
         if self.target is None and self.format != "svmlight":
             return None
-        labels = self._column(0 if self.target is None else self.target, "target")
+        values = self._values(0 if self.target is None else self.target, "target")
+        labels = values if isinstance(values, np.ndarray) else labels_of(texts_of(values))
         missing = np.flatnonzero(is_missing(labels))
         if missing.size:
             raise ValueError(
@@ -310,32 +312,18 @@ class RowBlocks(ReadSource):
         """Return the weights of all rows, or None without `sample_weight`."""
         if self.sample_weight is None:
             return None
-        return self._column(self.sample_weight, "sample_weight").astype(float)
+        values = self._values(self.sample_weight, "sample_weight")
+        if isinstance(values, np.ndarray):
+            return values.astype(float)
+        return encoded(values, Column(str(self.sample_weight), "number"))
 
-    def _column(self, column: Column, name: str) -> np.ndarray:
-        """Return a column that is no feature."""
+    def _values(self, column: str | int, name: str) -> Any:
+        """Return a column that is no feature: an array, or an Arrow array of any type."""
         first = self._readers[0]
-        place = 0 if self.format == "svmlight" else index(first, column, name)
-        return np.concatenate(
-            [reader.values(same_column(first, reader, place)) for reader in self._readers]
-        )
-
-
-def column_names(path: PathLike | Sequence[PathLike], *, format: str | None = None) -> list[str]:
-    r"""Return the names of all columns of the first file; x1, x2, ... where it has none.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from supred.rows.files.row_blocks import column_names
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.csv").write_text("height,species\n1,lily\n")
-    ...     column_names(folder)
-    ['height', 'species']
-    """
-    first = files_of(path, format)[0]
-    reader = READERS[format or SUFFIXES[first.suffix.lower()]](first)
-    if reader.is_sparse:
-        rows = RowBlocks(path, format=format)
-        return [f"x{k + 1}" for k in range(rows.shape[1])]
-    return reader.names or [f"x{k + 1}" for k in range(reader.n_columns)]
+        if self.format == "svmlight":
+            return np.concatenate([reader.values(0) for reader in self._readers])
+        wanted = first.column_names[index(first, column, name)]
+        found = [reader.values(reader.column_names.index(wanted)) for reader in self._readers]
+        if isinstance(found[0], np.ndarray):
+            return np.concatenate(found)
+        return import_pyarrow().chunked_array([chunk for one in found for chunk in one.chunks])

@@ -4,15 +4,19 @@ A first pass finds where the segments begin and how many rows each has; after it
 rows is read by parsing the segments that hold it. Nothing but the last segment is kept.
 """
 
+import csv
 import io
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from supred.common.arguments import one_line
+from supred.rows.files.columns import Column, check_names, import_pyarrow
 from supred.rows.files.readers import FileReader
 from supred.rows.files.reading import join
 
@@ -24,38 +28,38 @@ class Segment(NamedTuple):
 
     offset: int
     length: int
-    first_row: int
-    n_rows: int
+    first_line: int
+    first_row: int = 0
+    n_rows: int = 0
 
 
 class SegmentedReader(FileReader):
     """Rows of a text file."""
 
-    quoted = False
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, title: str | None = None) -> None:
+        super().__init__(path, title)
         self._segments: list[Segment] | None = None
         self._last: tuple[int, Any] | None = None  # number of a segment, its rows
-        self._body = 0  # where the rows begin
+        self.body = 0  # where the rows begin
 
     @abstractmethod
-    def parse(self, data: bytes, first_row: int) -> Any:
+    def parse(self, data: bytes, place: Segment) -> Any:
         """Return the rows of a segment as an array or CSR matrix."""
 
-    def look_at(self, data: bytes, first_row: int) -> int:
+    @abstractmethod
+    def look_at(self, data: bytes, place: Segment) -> int:
         """Return the number of rows of a segment, in the first pass."""
-        return int(self.parse(data, first_row).shape[0])
 
     @property
     def segments(self) -> list[Segment]:
         """The segments; the first call reads the file."""
         if self._segments is None:
             found, first_row = [], 0
-            for offset, data in self._cut():
-                n_rows = self.look_at(data, first_row)
+            for place, data in self._cut():
+                place = place._replace(first_row=first_row)
+                n_rows = self.look_at(data, place)
                 if n_rows:
-                    found.append(Segment(offset, len(data), first_row, n_rows))
+                    found.append(place._replace(n_rows=n_rows))
                 first_row += n_rows
             self._segments = found
         return self._segments
@@ -82,114 +86,191 @@ class SegmentedReader(FileReader):
             segment = self.segments[number]
             with open(self.path, "rb") as file:
                 file.seek(segment.offset)
-                rows = self.parse(file.read(segment.length), segment.first_row)
+                rows = self.parse(file.read(segment.length), segment)
             if rows.shape[0] != segment.n_rows:
-                raise ValueError(f"{self.path} was changed while it was read.")
+                raise ValueError(f"{self.title} was changed while it was read.")
             self._last = number, rows
         return self._last[1]
 
-    def _cut(self) -> Iterator[tuple[int, bytes]]:
-        """Yield offset and bytes of the segments, which end where a row ends."""
+    def _cut(self) -> Iterator[tuple[Segment, bytes]]:
+        """Yield place and bytes of the segments, which end where a row ends."""
         with open(self.path, "rb") as file:
-            file.seek(self._body)
+            line = 1 + file.read(self.body).count(b"\n")
             while True:
                 offset = file.tell()
                 data = file.read(SEGMENT_BYTES)
                 if not data:
                     return
                 data += file.readline()
-                while self.quoted and data.count(b'"') % 2:  # a line break inside of quotes
-                    more = file.readline()
-                    if not more:
-                        raise ValueError(f"{self.path} has a quotation mark that never closes.")
-                    data += more
-                yield offset, data
+                while data.count(b'"') % 2 and (more := file.readline()):
+                    data += more  # a line break inside of quotes
+                yield Segment(offset, len(data), line), data
+                line += data.count(b"\n")
 
 
 class CsvReader(SegmentedReader):
-    """Rows of a CSV or TSV file; a first line that is not all numbers names the columns."""
+    """Rows of a CSV or TSV file, read strictly: UTF-8, as many fields in each row as in the first.
 
-    quoted = True
+    Parameters
+    ----------
+    path : path
+    header : bool
+        Whether the first line names the columns; they are column1, column2, ... otherwise.
+    title : str, optional
+        What to call the file in an error.
+    separator : str, optional
+        By default a tab if the first line has one, else a semicolon or a comma, whichever the
+        first line has more of.
+    """
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("reading CSV needs pandas; install 'supred[cli]'.") from None
-        self._read_csv = pandas.read_csv
-        self._parser_error = pandas.errors.ParserError
+    prefix = "column"
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        header: bool = True,
+        title: str | None = None,
+        separator: str | None = None,
+    ) -> None:
+        super().__init__(path, title)
         with open(path, "rb") as file:
-            line = file.readline()
-            after = file.tell()
-        text = line.decode("utf-8-sig", errors="replace").rstrip("\r\n")
-        if not text.strip():
-            raise ValueError(f"{path} is empty or begins with an empty line.")
-        self.separator = "\t" if "\t" in text else max(",;", key=text.count)
-        first = self._frame(text.encode(), dtype=str, keep_default_na=False).iloc[0].tolist()
-        self.n_columns = len(first)
-        self.columns = list(range(self.n_columns))
-        if not all(_is_number(word) for word in first):
-            self.names, self._body = [word.strip() for word in first], after
+            line, after = _first_row(file)
+        self.layout = TextLayout.of(line, self.title, header=header, separator=separator)
+        self.n_columns = len(self.layout.fields)
+        if header:
+            self.names, self.body = list(self.layout.fields), after
+        self.use([Column(name, "number") for name in self.column_names], range(self.n_columns))
 
-    def _frame(self, data: bytes, **options: Any) -> Any:
-        return self._read_csv(
-            io.BytesIO(data), sep=self.separator, header=None, encoding="utf-8-sig", **options
-        )
+    def look_at(self, data: bytes, place: Segment) -> int:
+        """Return the number of rows of a segment; an error if a wanted field is no number."""
+        return len(self.parse(data, place))
 
-    def _checked_frame(self, data: bytes, first_row: int, **options: Any) -> Any:
-        """Return a segment as a frame with all columns."""
-        try:
-            frame = self._frame(data, **options)
-        except self._parser_error as error:
-            raise ValueError(
-                f"{self.path}, after row {first_row}: {' '.join(str(error).split())}"
-            ) from None
-        if frame.shape[1] != self.n_columns:
-            raise ValueError(
-                f"{self.path} has {self.n_columns} columns, but {frame.shape[1]} after row "
-                f"{first_row}."
-            )
-        return frame
-
-    def parse(self, data: bytes, first_row: int) -> np.ndarray:
+    def parse(self, data: bytes, place: Segment) -> np.ndarray:
         """Return the wanted columns of a segment as numbers."""
+        table = self.layout.parse(data, self.title, place.first_line, self.places)
+        return self.encode(table, place.first_row)
+
+    def parts(self, columns: list[int]) -> Iterator[Any]:
+        """Yield some columns as Arrow tables of texts, one after the other."""
+        for place, data in self._cut():
+            table = self.layout.parse(data, self.title, place.first_line, columns)
+            if table.num_rows:
+                yield table
+
+
+class TsvReader(CsvReader):
+    """Rows of a file whose fields are separated by tabs."""
+
+    def __init__(self, path: Path, **options: Any) -> None:
+        super().__init__(path, **{**options, "separator": "\t"})
+
+
+@dataclass(frozen=True)
+class TextLayout:
+    """How a text table is written.
+
+    Attributes
+    ----------
+    fields : tuple of str
+        The fields of the first row: the names of the columns, if the table has a header.
+    separator : str
+    """
+
+    fields: tuple[str, ...]
+    separator: str
+
+    @classmethod
+    def of(
+        cls, line: bytes, title: str, *, header: bool = True, separator: str | None = None
+    ) -> "TextLayout":
+        """Return the layout that the first row shows.
+
+        Raises
+        ------
+        ValueError
+            If it is empty, not text, or as a header has no or equal names, or numbers only.
+        """
+        text = _decoded(line, title, 1).removeprefix("\ufeff")
+        if not text.strip():
+            raise ValueError(f"{title} is empty or begins with an empty line.")
+        separator = separator or ("\t" if "\t" in text else max(",;", key=text.count))
+        fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
+        if header:
+            check_names(fields, title)
+        return cls(fields, separator)
+
+    def parse(self, data: bytes, title: str, first_line: int, columns: Sequence[int]) -> Any:
+        """Return some columns of a stretch of whole rows as an Arrow table of texts.
+
+        Parameters
+        ----------
+        data : bytes
+        title : str
+            What to call the file in an error.
+        first_line : int
+            Number of the line with which `data` begins.
+        columns : sequence of int
+            Their names in the result are those of `fields`.
+        """
+        pa = import_pyarrow()
+        from pyarrow import csv as arrow_csv
+
+        names = [str(k) for k in range(len(self.fields))]
+        wanted = [names[k] for k in columns]
         if not data.strip():
-            return np.empty((0, len(self.columns)))
-        frame = self._checked_frame(data, first_row)
-        result = np.empty((len(frame), len(self.columns)))
-        for place, column in enumerate(self.columns):
-            values = frame[column].to_numpy()
-            if values.dtype.kind not in "fiub":
-                words = frame[column].astype(str)
-                row = next(r for r, word in enumerate(words) if not _is_number(word))
-                raise ValueError(
-                    f"{self.path}: column {self.name_of(column)} holds {words[row]!r} in row "
-                    f"{first_row + row}, not a number; name the columns to use in `columns`."
-                )
-            result[:, place] = values
-        return result
+            return pa.table({name: pa.array([], pa.string()) for name in wanted})
+        if data.count(b'"') % 2:
+            self._explain(data, title, first_line)
+        try:
+            return arrow_csv.read_csv(
+                io.BytesIO(data),
+                # One block, so that rows cannot be cut inside of quotes.
+                arrow_csv.ReadOptions(column_names=names, block_size=len(data) + 1),
+                arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
+                arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()), include_columns=wanted
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            self._explain(data, title, first_line)
+            raise ValueError(f"{title} cannot be read as a table: {one_line(error)}") from None
 
-    def values(self, column: int) -> np.ndarray:
-        """Return a whole column; texts that are empty are missing, equal ones one object."""
-        import pandas
+    def _explain(self, data: bytes, title: str, first_line: int) -> None:
+        """Raise an error that names the first line that is wrong, if one is."""
+        lines = io.StringIO(_decoded(data, title, first_line), newline="")
+        rows = csv.reader(lines, delimiter=self.separator, strict=True)
+        try:
+            for row in rows:
+                if row and len(row) != len(self.fields):
+                    raise ValueError(
+                        f"{title}, line {first_line + rows.line_num - 1}: {len(row)} fields where "
+                        f"the first line has {len(self.fields)}."
+                    )
+        except csv.Error as error:
+            raise ValueError(
+                f"{title}, line {first_line + rows.line_num - 1}: cannot be read as a table "
+                f"({error})."
+            ) from None
 
-        whole = pandas.concat(self._pieces(column), ignore_index=True)
-        if whole.dtype.kind in "fiub":
-            return whole.to_numpy()
-        if any(piece.dtype.kind in "fiub" for piece in self._pieces(column)):
-            # What looks like numbers in one place is text in another: it is text.
-            whole = pandas.concat(self._pieces(column, dtype=str), ignore_index=True)
-        codes, words = pandas.factorize(whole.astype(object), use_na_sentinel=True)
-        return np.array([*words, None], dtype=object)[codes]
 
-    def _pieces(self, column: int, **options: Any) -> Iterator[Any]:
-        row = 0
-        for _, data in self._cut():
-            if data.strip():
-                piece = self._checked_frame(data, row, **options)[column]
-                row += len(piece)
-                yield piece
+def _first_row(file: IO[bytes]) -> tuple[bytes, int]:
+    """Return the first row of a text table, and where it ends."""
+    line = file.readline()
+    while line.count(b'"') % 2 and (more := file.readline()):
+        line += more
+    return line, file.tell()
+
+
+def _decoded(data: bytes, title: str, first_line: int) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = first_line + data[: error.start].count(b"\n")
+        raise ValueError(
+            f"{title} is not a text file in UTF-8 (line {line}: {error.reason}); convert it, such "
+            "as with iconv -f latin1 -t utf-8."
+        ) from None
 
 
 class SvmlightReader(SegmentedReader):
@@ -205,29 +286,29 @@ class SvmlightReader(SegmentedReader):
 
     is_sparse = True
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, title: str | None = None) -> None:
+        super().__init__(path, title)
         self.first_index, self.last_index = 2**62, -1
         self.shift = 0
         self._labels: list[np.ndarray] = []
 
-    def look_at(self, data: bytes, first_row: int) -> int:
+    def look_at(self, data: bytes, place: Segment) -> int:
         """Note the labels and the range of the indices of a segment."""
-        X, y = self._load(data, first_row)
+        X, y = self._load(data, place.first_line)
         self._labels.append(y)
         if X.nnz:
             self.first_index = min(self.first_index, int(X.indices.min()))
             self.last_index = max(self.last_index, int(X.indices.max()))
         return len(y)
 
-    def parse(self, data: bytes, first_row: int) -> sparse.csr_matrix:
+    def parse(self, data: bytes, place: Segment) -> sparse.csr_matrix:
         """Return the rows of a segment."""
-        X = self._load(data, first_row)[0]
+        X = self._load(data, place.first_line)[0]
         n_rows = X.shape[0]
         beyond = self.n_columns + self.shift
         if X.nnz and int(X.indices.max()) >= beyond:
             raise ValueError(
-                f"{self.path} has a feature of index {int(X.indices.max())}, but n_features="
+                f"{self.title} has a feature of index {int(X.indices.max())}, but n_features="
                 f"{self.n_columns}; raise n_features."
             )
         return sparse.csr_matrix(
@@ -239,20 +320,13 @@ class SvmlightReader(SegmentedReader):
         _ = self.segments
         return np.concatenate(self._labels) if self._labels else np.empty(0)
 
-    def _load(self, data: bytes, first_row: int) -> Any:
+    def _load(self, data: bytes, first_line: int) -> Any:
         from sklearn.datasets import load_svmlight_file
 
         try:
             return load_svmlight_file(io.BytesIO(data), zero_based=True)
-        except (ValueError, IndexError) as error:
+        except (ValueError, IndexError, OverflowError) as error:
             raise ValueError(
-                f"{self.path} is not in svmlight format after row {first_row}: {error}"
+                f"{self.title} is not in svmlight format from line {first_line} on: "
+                f"{one_line(error)}"
             ) from None
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

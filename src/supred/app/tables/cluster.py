@@ -1,0 +1,187 @@
+"""Tables that the workers of a Dask cluster read, prepare and keep."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supred.app.tables.sources import Source
+from supred.app.tables.table import Column, TableError
+from supred.rows.files.columns import (
+    Summary,
+    distinct_texts,
+    encoded,
+    import_pyarrow,
+    summary_of,
+    texts_of,
+)
+from supred.rows.files.locating import SUFFIXES, files_of, open_reader
+from supred.rows.files.readers import ParquetReader
+from supred.rows.files.text_readers import CsvReader, TextLayout
+
+# Bytes of a text file that a worker reads at a time.
+LEAST_PIECE, MOST_PIECE = 1_000_000, 32_000_000
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of a file: a stretch of text, or a row group of a Parquet file.
+
+    Attributes
+    ----------
+    file : str
+    start, stop : int
+        First byte and the byte after the last, or the number of a row group and the next.
+    names : tuple of str
+        All columns, as the file has them.
+    layout : TextLayout or None
+    """
+
+    file: str
+    start: int
+    stop: int
+    names: tuple[str, ...]
+    layout: TextLayout | None
+
+    def read(self, columns: Sequence[str]) -> Any:
+        """Return some columns as an Arrow table."""
+        if self.layout is None:
+            from pyarrow import parquet
+
+            rows = parquet.ParquetFile(self.file).read_row_group(self.start, columns=list(columns))
+            return rows.select(list(columns))
+        places = [self.names.index(name) for name in columns]
+        with open(self.file, "rb") as file:
+            file.seek(self.start - 1)
+            file.readline()  # the row before, or the rest of a row that began there
+            begin = file.tell()
+            data = file.read(max(self.stop - begin, 0))
+            data += file.readline() if data else b""
+        try:
+            found = self.layout.parse(data, self.file, 1, places)
+        except ValueError:  # again, to name the line
+            with open(self.file, "rb") as file:
+                first_line = 1 + file.read(begin).count(b"\n")
+            found = self.layout.parse(data, self.file, first_line, places)
+        return found.rename_columns(list(columns))
+
+
+class ClusterSource(Source):
+    """CSV, TSV and Parquet files that every worker can open.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    paths : list of str
+        Files, folders and patterns.
+    kind : str, optional
+        Format; by default inferred from the files' names.
+    header : bool
+        Whether the first line of CSV and TSV names the columns.
+    """
+
+    def __init__(
+        self, client: Any, paths: Sequence[str], kind: str | None = None, header: bool = True
+    ) -> None:
+        self.client = client
+        self.title = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+        files = [file for path in paths for file in files_of(path, kind)]
+        size = sum(file.stat().st_size for file in files) // (4 * max(len(client.nthreads()), 1))
+        step = min(max(size, LEAST_PIECE), MOST_PIECE)
+        self.pieces = [piece for file in files for piece in _pieces(file, kind, header, step)]
+        self.names = list(self.pieces[0].names)
+        for piece in self.pieces:
+            if sorted(piece.names) != sorted(self.names):
+                raise TableError(f"{piece.file} and {files[0]} do not have the same columns.")
+
+    def visit(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return what a function makes of each piece, in order, on the workers."""
+        repeated = ([argument] * len(self.pieces) for argument in arguments)
+        futures = self.client.map(function, self.pieces, *repeated, pure=False)
+        return self.client.gather(futures)
+
+    def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
+        """Say what some columns hold."""
+        found = self.visit(_summaries, list(names))
+        return {name: sum((s[k] for s in found), Summary()) for k, name in enumerate(names)}
+
+    def distinct(self, names: Sequence[str]) -> dict[str, set[str] | None]:
+        """Return the different texts of some columns, None where there are too many."""
+        result: dict[str, set[str] | None] = {name: set() for name in names}
+        for found in self.visit(_distinct, list(names)) if names else ():
+            for name, texts in zip(names, found, strict=True):
+                known = result[name]
+                result[name] = None if known is None or texts is None else known | texts
+        return result
+
+    def texts(self, name: str) -> Any:
+        """Return a column as an Arrow array of texts, null where one is missing."""
+        pa = import_pyarrow()
+        coded = self.visit(_coded_texts, name)
+        self.lengths = [len(texts) for texts in coded]
+        return pa.chunked_array([texts.cast(pa.string()) for texts in coded], pa.string())
+
+    def matrix(self, columns: Sequence[Column], labelled: np.ndarray) -> Any:
+        """Return columns of the rows with a label as a Dask array of numbers."""
+        import dask.array as da
+        from dask import delayed
+
+        kept = np.split(labelled, np.cumsum(self.lengths)[:-1])
+        make = delayed(_matrix)
+        return da.concatenate(
+            [
+                da.from_delayed(
+                    make(piece, list(columns), None if rows.all() else rows),
+                    (int(rows.sum()), len(columns)),
+                    dtype=float,
+                )
+                for piece, rows in zip(self.pieces, kept, strict=True)
+                if rows.any()
+            ]
+        )
+
+
+def _pieces(file: Path, kind: str | None, header: bool, step: int) -> list[Piece]:
+    found = kind or SUFFIXES[file.suffix.lower()]
+    if found not in ("csv", "tsv", "parquet"):
+        raise TableError(f"{file}: --scheduler reads CSV, TSV and Parquet files only.")
+    path = str(file.absolute())
+    reader = open_reader(file, found, header=header)
+    names = tuple(reader.column_names)
+    if isinstance(reader, ParquetReader):
+        return [Piece(path, g, g + 1, names, None) for g in range(reader.file.num_row_groups)]
+    assert isinstance(reader, CsvReader)
+    size = file.stat().st_size
+    starts = range(max(reader.body, 1), max(size, reader.body + 1), step)
+    return [Piece(path, s, min(s + step, size), names, reader.layout) for s in starts]
+
+
+def _summaries(piece: Piece, names: list[str]) -> list[Summary]:
+    table = piece.read(names)
+    return [_named(summary_of, table.column(k), name) for k, name in enumerate(names)]
+
+
+def _distinct(piece: Piece, names: list[str]) -> list[set[str] | None]:
+    table = piece.read(names)
+    return [distinct_texts(texts_of(table.column(k)), set()) for k in range(len(names))]
+
+
+def _coded_texts(piece: Piece, name: str) -> Any:
+    texts = _named(texts_of, piece.read([name]).column(0), name)
+    coded = texts.dictionary_encode()
+    return coded.combine_chunks() if hasattr(coded, "chunks") else coded
+
+
+def _matrix(piece: Piece, columns: list[Column], rows: np.ndarray | None) -> np.ndarray:
+    table = piece.read([column.name for column in columns])
+    X = np.column_stack([encoded(table.column(k), column) for k, column in enumerate(columns)])
+    return X if rows is None else X[rows]
+
+
+def _named(function: Callable[[Any], Any], values: Any, name: str) -> Any:
+    try:
+        return function(values)
+    except ValueError as error:
+        raise TableError(f"the column {name!r} {error}") from None

@@ -1,0 +1,299 @@
+"""What the fields of a table mean: one rule for every reader.
+
+- A field that is empty or says NA, N/A, NaN, null, none or ? (in any case, with or without
+  blanks around it) is missing, in features and in labels.
+- A column is numbers if every other field is one (decimal digits, sign, point, exponent),
+  booleans if every other field is true or false, and text otherwise. Booleans are the numbers
+  0 and 1. Dates are text.
+- It does not matter whether a file has types (Parquet, NumPy) or only texts (CSV): a column of
+  booleans, or of numbers written as text, is the same column either way.
+- Labels are texts; they become whole numbers if all of them are written so.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+# What stands for a missing value; compared without regard to case.
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+# Most different texts of a column that are kept.
+MOST_TEXTS = 100_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """Name and kind of a feature.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "text"}
+    values : tuple of str
+        The sorted texts of a text column. A field is encoded as the position of its text here,
+        -1 if it is none of them; a missing field is the text "".
+    """
+
+    name: str
+    kind: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a stretch of a column holds; the sum of two summaries is that of both stretches.
+
+    Attributes
+    ----------
+    kind : {"empty", "number", "boolean", "text"}
+    n_rows, n_missing : int
+    infinite : int or None
+        First row that holds an infinite number.
+    text : tuple (row, text) or None
+        First field that is not a number.
+    """
+
+    kind: str = "empty"
+    n_rows: int = 0
+    n_missing: int = 0
+    infinite: int | None = None
+    text: tuple[int, str] | None = None
+
+    def __add__(self, after: "Summary") -> "Summary":
+        kinds = {self.kind, after.kind} - {"empty"}
+        infinite, text = self.infinite, self.text
+        if infinite is None and after.infinite is not None:
+            infinite = self.n_rows + after.infinite
+        if text is None and after.text is not None:
+            text = self.n_rows + after.text[0], after.text[1]
+        return Summary(
+            "text" if len(kinds) > 1 else next(iter(kinds), "empty"),
+            self.n_rows + after.n_rows,
+            self.n_missing + after.n_missing,
+            infinite,
+            text,
+        )
+
+
+def import_pyarrow() -> Any:
+    """Return pyarrow, or raise an ImportError that says what to install."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+    except ImportError:
+        raise ImportError("reading tables needs pyarrow; install 'supred[cli]'.") from None
+    return pyarrow
+
+
+def texts_of(values: Any) -> Any:
+    """Return the fields of an Arrow array as texts without blanks around them, missing ones null.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from supred.rows.files.columns import texts_of
+    >>> texts_of(pyarrow.array([" a", "?", "b"])).to_pylist()
+    ['a', None, 'b']
+    >>> texts_of(pyarrow.array([1.0, 2.5, None])).to_pylist()
+    ['1.0', '2.5', None]
+    """
+    pa = import_pyarrow()
+    pc, kinds, kind = pa.compute, pa.types, values.type
+    if kinds.is_dictionary(kind):
+        return texts_of(values.cast(kind.value_type))
+    if kinds.is_boolean(kind):
+        return pc.if_else(values, "True", "False")
+    if kinds.is_floating(kind):
+        # NumPy writes numbers as Python does, in the precision that they have.
+        numbers = _to_numpy(values)
+        return pa.array(numbers.astype(str), mask=np.isnan(numbers))
+    if (not kinds.is_primitive(kind) and not _is_text(kind)) or kinds.is_duration(kind):
+        raise ValueError(f"holds {kind}, neither numbers nor text; leave it out.")
+    texts = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    # A day and its midnight are one date, and a fraction of a second of zero is none.
+    texts = pc.replace_substring_regex(texts, r"^(\d+-\d\d-\d\d[ T][0-9:]+)\.0+(Z?)$", r"\1\2")
+    texts = pc.replace_substring_regex(texts, r"^(\d+-\d\d-\d\d)[ T]00:00:00$", r"\1")
+    missing = pc.is_in(pc.utf8_lower(texts), value_set=pa.array(MISSING))
+    return pc.if_else(missing, pa.scalar(None, pa.string()), texts)
+
+
+def summary_of(values: Any) -> Summary:
+    """Return what the fields of an Arrow array are."""
+    n_rows = len(values)
+    numbers = _numbers(values)
+    if numbers is not None:
+        missing = np.isnan(numbers)
+        n_missing = int(missing.sum())
+        infinite = np.flatnonzero(np.isinf(numbers))[:1]
+        kind = "boolean" if import_pyarrow().types.is_boolean(values.type) else "number"
+        return Summary(
+            "empty" if n_missing == n_rows else kind,
+            n_rows,
+            n_missing,
+            int(infinite[0]) if infinite.size else None,
+        )
+    texts = texts_of(values)
+    booleans = _booleans(texts)
+    words = ((row, text.as_py()) for row, text in enumerate(texts) if text.is_valid)
+    example = next((w for w in words if booleans is not None or not is_number(w[1])), None)
+    kind = "text" if booleans is None else "boolean"
+    return Summary(kind, n_rows, texts.null_count, text=example)
+
+
+def encoded(values: Any, column: Column) -> np.ndarray:
+    """Return the fields of an Arrow array as numbers: NaN where a number is missing.
+
+    Raises
+    ------
+    ValueError
+        If a field of a column of numbers is text.
+    """
+    pa = import_pyarrow()
+    if column.kind == "text":
+        texts = texts_of(values).fill_null("")
+        places = pa.compute.index_in(texts, value_set=pa.array(column.values, pa.string()))
+        return places.fill_null(-1).to_numpy().astype(float)
+    numbers = _numbers(values)
+    if numbers is None:
+        numbers = _booleans(texts_of(values))
+    if numbers is None:
+        found = summary_of(values).text
+        assert found is not None
+        raise NotANumberError(column.name, *found)
+    return numbers
+
+
+class NotANumberError(ValueError):
+    """A field of a column of numbers is text.
+
+    Attributes
+    ----------
+    column : str
+    row : int
+    text : str
+    """
+
+    def __init__(self, column: str, row: int, text: str) -> None:
+        super().__init__(f"column {column!r} holds {text!r} in row {row + 1}, not a number.")
+        self.column, self.row, self.text = column, row, text
+
+
+def distinct_texts(texts: Any, known: set[str] | None) -> set[str] | None:
+    """Add the texts of an Arrow array of :func:`texts_of` to a set; None if there are too many."""
+    if known is None:
+        return None
+    known |= {"" if text is None else text for text in texts.unique().to_pylist()}
+    return known if len(known) <= MOST_TEXTS else None
+
+
+def labels_of(texts: Any) -> np.ndarray:
+    """Return labels: whole numbers if all texts are written so, else strings, None if missing.
+
+    Parameters
+    ----------
+    texts : Arrow array
+        What :func:`texts_of` returns.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from supred.rows.files.columns import labels_of
+    >>> labels_of(pyarrow.array(["2", "10", "2"])), labels_of(pyarrow.array(["2", "010"]))
+    (array([ 2, 10,  2]), array(['2', '010'], dtype='<U3'))
+    """
+    pa = import_pyarrow()
+    chunks = pa.chunked_array([texts]) if _is_flat(texts) else texts
+    coded = chunks.dictionary_encode().unify_dictionaries().combine_chunks()
+    if not _is_flat(coded):  # no chunk at all
+        return np.empty(0, dtype=int)
+    words = coded.dictionary.to_pylist()
+    index = coded.indices.fill_null(len(words)).to_numpy()
+    numbers = whole_numbers(words)
+    if coded.null_count:
+        return np.array([*(words if numbers is None else numbers), None], dtype=object)[index]
+    return np.array(words if numbers is None else numbers)[index]
+
+
+def whole_numbers(words: Iterable[str]) -> list[int] | None:
+    """Return texts as whole numbers if all are written as such, or all as 1.0, else None.
+
+    007, +1 and -0 stay as they are written, so that predictions come out as labels went in.
+    """
+    words = list(words)
+    for ending in ("", r"\.0"):
+        if all(re.fullmatch(rf"(0|-?[1-9][0-9]{{0,14}}){ending}", word) for word in words):
+            return [int(word.removesuffix(".0")) for word in words]
+    return None
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is written as a number."""
+    return re.fullmatch(r"[+-]?(inf(inity)?|\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?)", text,
+                        re.ASCII | re.IGNORECASE) is not None  # fmt: skip
+
+
+def check_names(names: Sequence[str], title: str) -> None:
+    """Raise a ValueError if a column has no name, or the name of another."""
+    if names and all(is_number(name) for name in names):
+        raise ValueError(
+            f"{title}: the first line holds numbers only; if it is not a header, pass --no-header "
+            "(header=False)."
+        )
+    for k, name in enumerate(names):
+        if not name.strip():
+            raise ValueError(f"{title}: column {k + 1} has no name in the header.")
+        if name in names[:k]:
+            raise ValueError(f"{title}: two columns are called {name!r}; rename one.")
+
+
+def _is_flat(values: Any) -> bool:
+    return not hasattr(values, "chunks")
+
+
+def _is_text(kind: Any) -> bool:
+    kinds = import_pyarrow().types
+    tests = (kinds.is_string, kinds.is_large_string, kinds.is_null, kinds.is_decimal)
+    return any(test(kind) for test in tests)
+
+
+def _to_numpy(values: Any) -> np.ndarray:
+    return values.to_numpy(zero_copy_only=False) if _is_flat(values) else values.to_numpy()
+
+
+def _numbers(values: Any) -> np.ndarray | None:
+    """Return numbers, NaN where one is missing; None if a field is not written as a number."""
+    pa = import_pyarrow()
+    kinds, kind = pa.types, values.type
+    if kinds.is_dictionary(kind):
+        return _numbers(values.cast(kind.value_type))
+    if kinds.is_float16(kind):
+        values = values.cast(pa.float32())
+    if kinds.is_string(kind) or kinds.is_large_string(kind):
+        try:
+            found = values.cast(pa.float64())
+        except pa.ArrowInvalid:
+            try:
+                found = texts_of(values).cast(pa.float64())
+            except pa.ArrowInvalid:
+                return None
+    elif kinds.is_boolean(kind):
+        found = values.cast(pa.int8()).cast(pa.float64())
+    elif (kinds.is_primitive(kind) and not kinds.is_temporal(kind)) or kinds.is_decimal(kind):
+        found = values.cast(pa.float64(), safe=False)
+    elif kinds.is_null(kind):
+        return np.full(len(values), np.nan)
+    else:
+        return None
+    return _to_numpy(found)
+
+
+def _booleans(texts: Any) -> np.ndarray | None:
+    """Return 0 and 1 for false and true, NaN where one is missing; None if a text is neither."""
+    pa = import_pyarrow()
+    words = pa.compute.utf8_lower(texts)
+    places = pa.compute.index_in(words, value_set=pa.array(["false", "true"]))
+    if places.null_count > texts.null_count:
+        return None
+    return _to_numpy(places.cast(pa.float64()))
