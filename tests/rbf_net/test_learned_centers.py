@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 
 from supred import LowDimSVC, LowDimSVCCV, RowBlocks
 from supred.app.export.model_file import TableModel, load_model, save_model
-from supred.app.tables import Column
+from supred.app.tables.table import Column
 from supred.datasets import make_spirals
 from supred.low_dim_svm.problem import HeldOut
 from supred.rbf_net import learning as _learned_parts

@@ -93,7 +93,7 @@ def test_a_table_is_needed(supred, tmp_path):
     assert "no table was given" in supred("compare").error_line
     assert "does not exist" in supred("compare", tmp_path / "no.csv").error_line
     assert "is a folder" in supred("compare", tmp_path).error_line
-    assert "is not known" in supred("compare", "--dataset", "mars").error_line
+    assert "invalid choice: 'mars'" in supred("compare", "--dataset", "mars").error_line
     (tmp_path / "table.xyz").write_text("a")
     assert "pass --format" in supred("compare", tmp_path / "table.xyz").error_line
 

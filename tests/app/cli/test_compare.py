@@ -97,7 +97,7 @@ def test_errors_are_those_of_the_same_folds_by_hand(supred, table):
 
 
 def made_table(n_rows=90, seed=3):
-    from supred.app.tables import Column, Table
+    from supred.app.tables.table import Column, Table
 
     X, y = flowers(n_rows, seed)
     X[::5] += 1.5

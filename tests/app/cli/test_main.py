@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from supred.app.cli.completion import bash_script
+from supred.app.cli.completion import script
 from supred.app.cli.main import COMMANDS, command_module, main
 from supred.common import files as _files
 from supred.common.files import OutputExistsError, atomic_write
@@ -30,7 +30,7 @@ def test_help_waits_for_nothing_heavy():
         "import sys; from supred.app.cli.main import main; main(['--help']);"
         "main(['fit', '--help']);"
         "main(['completion', 'bash']);"
-        "heavy = {'numpy', 'sklearn', 'scipy', 'pandas', 'tqdm', 'matplotlib'} & set(sys.modules);"
+        "heavy = {'numpy', 'sklearn', 'scipy', 'pyarrow', 'tqdm', 'matplotlib'} & set(sys.modules);"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -88,12 +88,10 @@ def test_completion_is_a_script_that_the_shell_reads(shell, tmp_path, capsys):
     ],
 )
 def test_completion_completes(words, wanted):
-    script = bash_script()
     quoted = " ".join(f'"{word}"' for word in words)
-    script += (
-        f'COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _supred; echo "${{COMPREPLY[@]}}"'
-    )
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    typed = f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _shtab_supred"
+    lines = f'{script("bash")}\n{typed}\necho "${{COMPREPLY[@]}}"'
+    done = subprocess.run(["bash", "-c", lines], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == wanted
 
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from supred import CategorySpace, ClassConstrainedEmbedding, LowDimSVC, MaxMarginProjection
 from supred.app.export.container import DESCRIPTION, read_container, write_container
 from supred.app.export.model_file import ModelFileError, TableModel, load_model, save_model
-from supred.app.tables import Column
+from supred.app.tables.table import Column
 
 COLUMNS = [Column(name, "number") for name in "abcd"]
 

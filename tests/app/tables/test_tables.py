@@ -6,11 +6,11 @@ import pyarrow
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from supred.app.tables import Column, Preparation, Table, TableError
 from supred.app.tables.assemble import find_column, model_table, sampled, training_table
 from supred.app.tables.builtin import BUILTIN
-from supred.app.tables.preparation import learnt_numbers, restored
+from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.sources import MatrixSource, MemorySource, read_builtin, read_source
+from supred.app.tables.table import Column, Table, TableError
 
 TEXT = "name,size,colour,kind\nan,1.5,red,x\nbe,NA,blue,y\nce,3,,x\nde,?,red,y\n"
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from supred.app.cli._stream import sample_rows
 from supred.app.export.model_file import TableModel
-from supred.app.tables import Preparation, TableError
 from supred.app.tables.assemble import training_plan
 from supred.app.tables.cluster import ClusterSource
+from supred.app.tables.preparation import Preparation
+from supred.app.tables.table import TableError
 from supred.rows.cluster.local import local_client
 
 

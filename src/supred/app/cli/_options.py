@@ -6,9 +6,12 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from supred.app.tables.builtin import BUILTIN
+
 if TYPE_CHECKING:
-    from supred.app.tables import Preparation, Table
+    from supred.app.tables.preparation import Preparation
     from supred.app.tables.sources import MatrixSource, MemorySource
+    from supred.app.tables.table import Table
 
 FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
 
@@ -25,7 +28,9 @@ def add_input(
         help="CSV, TSV, Parquet, NPY, NPZ or svmlight file; - is standard input"
         + (" (the default)" if optional else ""),
     )
-    parser.add_argument("--dataset", metavar="NAME", help="a built-in data set (see supred info)")
+    parser.add_argument(
+        "--dataset", choices=BUILTIN, metavar="NAME", help="a built-in data set (see supred info)"
+    )
     parser.add_argument("--format", choices=FORMATS, help="format, where the name does not tell")
     parser.add_argument(
         "--no-header", action="store_true", help="the first line of CSV or TSV holds no names"
@@ -100,8 +105,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def open_table(options: argparse.Namespace) -> "MemorySource | MatrixSource":
     """Read the table that the options name."""
-    from supred.app.tables import TableError
     from supred.app.tables.sources import read_builtin, read_source
+    from supred.app.tables.table import TableError
 
     if options.dataset is not None:
         if options.input not in (None, "-"):
@@ -114,8 +119,8 @@ def open_table(options: argparse.Namespace) -> "MemorySource | MatrixSource":
 
 def read_training(options: argparse.Namespace) -> "tuple[Table, Preparation]":
     """Read the table to train on, and how it is prepared."""
-    from supred.app.tables import Preparation
     from supred.app.tables.assemble import training_table
+    from supred.app.tables.preparation import Preparation
 
     table = training_table(
         open_table(options),

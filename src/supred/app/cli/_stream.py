@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from supred.app.export.model_file import TableModel, load_model
-from supred.app.tables import Preparation, TableError
 from supred.app.tables.assemble import check_columns, check_finite, find_column, training_plan
+from supred.app.tables.preparation import Preparation
 from supred.app.tables.sources import SparseFileSource, open_files
-from supred.app.tables.table import Column
+from supred.app.tables.table import Column, TableError
 from supred.rows.files.reading import join
 from supred.rows.files.row_blocks import RowBlocks
 

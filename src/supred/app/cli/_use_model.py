@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from supred.app.export.model_file import TableModel
-    from supred.app.tables import Table
+    from supred.app.tables.table import Table
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

@@ -18,7 +18,7 @@ def run(options: argparse.Namespace) -> int:
     import numpy as np
     from sklearn.metrics import confusion_matrix
 
-    from supred.app.tables import TableError
+    from supred.app.tables.table import TableError
 
     if options.stream:
         raise TableError("evaluate reads the whole table; use predict --stream.")

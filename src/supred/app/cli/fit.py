@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     files = options.input or []
     if options.scheduler is not None:
         if options.stream:
-            from supred.app.tables import TableError
+            from supred.app.tables.table import TableError
 
             raise TableError("--stream and --scheduler cannot be combined; give one of them.")
         from supred.app.cli import _cluster
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         _finish(options, *_stream.fit(options, estimator, files))
         return 0
     if len(files) > 1:
-        from supred.app.tables import TableError
+        from supred.app.tables.table import TableError
 
         raise TableError(f"{len(files)} tables were given; several need --stream or --scheduler.")
     options.input = files[0] if files else None
@@ -130,7 +130,7 @@ def _finish(options: argparse.Namespace, model: Any, n_rows: int, error: float) 
 def make_estimator(options: argparse.Namespace) -> Any:
     """Return the estimator with the parameters that --set and --components give."""
     import supred
-    from supred.app.tables import TableError
+    from supred.app.tables.table import TableError
 
     made = getattr(supred, options.method)()
     known = made.get_params(deep=False)

@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from supred.app.comparison.file import load_comparison
-    from supred.app.tables import TableError
+    from supred.app.tables.table import TableError
     from supred.common.files import check_output
 
     if importlib.util.find_spec("supred.app.report") is None:

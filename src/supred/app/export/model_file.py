@@ -70,7 +70,8 @@ class TableModel:
     >>> from sklearn.datasets import load_iris
     >>> from supred import LowDimSVC
     >>> from supred.app.export.model_file import TableModel
-    >>> from supred.app.tables import Column, Preparation
+    >>> from supred.app.tables.preparation import Preparation
+    >>> from supred.app.tables.table import Column
     >>> X, y = load_iris(return_X_y=True)
     >>> columns = [Column(name, "number") for name in ("a", "b", "c", "d")]
     >>> model = TableModel.fit(LowDimSVC(n_centers=20, random_state=0), X, y, columns)

@@ -57,7 +57,8 @@ class Preparation:
     Examples
     --------
     >>> import numpy as np
-    >>> from supred.app.tables import Column, Preparation
+    >>> from supred.app.tables.preparation import Preparation
+    >>> from supred.app.tables.table import Column
     >>> steps = Preparation(scale="none").pipeline([Column("a", "number")])
     >>> steps.fit_transform(np.array([[1.0], [np.nan], [3.0]])).ravel()
     array([1., 2., 3.])
