@@ -21,7 +21,7 @@ class Regions(NamedTuple):
 
     x: np.ndarray  # (nx,)
     y: np.ndarray  # (ny,)
-    codes: np.ndarray  # (ny, nx), indices of classes
+    class_index: np.ndarray  # (ny, nx)
 
 
 def take_apart(estimator: Any) -> LatentParts:
@@ -49,6 +49,30 @@ def take_apart(estimator: Any) -> LatentParts:
     return LatentParts(estimator.transform, estimator.classify_latent)
 
 
+def robust_limits(values: np.ndarray) -> tuple[float, float]:
+    """Return limits that show nearly all values, and do not give way to a few far ones.
+
+    The range of the middle nine tenths, half as much again on each side, but no further than the
+    values reach.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.plotting.latent_model import robust_limits
+    >>> robust_limits(np.array([*range(100), 1e6]))
+    (0.0, 140.0)
+    """
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return -1.0, 1.0
+    low, high = np.quantile(values, [0.05, 0.95])
+    margin = 0.5 * (high - low) if high > low else np.inf
+    least, greatest = max(values.min(), low - margin), min(values.max(), high + margin)
+    if not greatest > least:
+        return float(least) - 1.0, float(least) + 1.0
+    return float(least), float(greatest)
+
+
 def decision_regions(
     classify: Callable[[np.ndarray], np.ndarray],
     Z: np.ndarray,
@@ -56,7 +80,7 @@ def decision_regions(
     *,
     resolution: int = 200,
 ) -> Regions:
-    """Return the class predicted at each point of a grid around the rows.
+    """Return the class predicted at each point of a grid around the rows, but for far ones.
 
     Parameters
     ----------
@@ -74,12 +98,15 @@ def decision_regions(
     >>> from supred.plotting import decision_regions
     >>> Z = np.array([[-1.0, 0.0], [1.0, 2.0]])
     >>> regions = decision_regions(lambda Z: (Z[:, 0] > 0).astype(int), Z, np.array([0, 1]))
-    >>> regions.codes.shape, int(regions.codes[0, 0]), int(regions.codes[0, -1])
-    ((200, 200), 0, 1)
+    >>> regions.class_index.shape, regions.class_index[0, [0, -1]].tolist()
+    ((200, 200), [0, 1])
     """
-    low, high = Z.min(axis=0), Z.max(axis=0)
-    margin = 0.05 * np.where(high > low, high - low, 1.0)
-    x, y = (np.linspace(low[d] - margin[d], high[d] + margin[d], resolution) for d in (0, 1))
+    sides = []
+    for values in Z.T:
+        low, high = robust_limits(values)
+        margin = 0.06 * (high - low)
+        sides.append(np.linspace(low - margin, high + margin, resolution))
+    x, y = sides
     grid = np.column_stack([a.ravel() for a in np.meshgrid(x, y)]).astype(Z.dtype)
     labels = np.asarray(classify(grid))
     return Regions(x, y, np.searchsorted(classes, labels).reshape(len(y), len(x)))

@@ -330,7 +330,7 @@ def _draw_regions(ax: Any, regions: Regions, n_classes: int) -> None:
     ax.pcolormesh(
         regions.x,
         regions.y,
-        regions.codes,
+        regions.class_index,
         cmap=tints,
         vmin=-0.5,
         vmax=n_classes - 0.5,
@@ -339,11 +339,11 @@ def _draw_regions(ax: Any, regions: Regions, n_classes: int) -> None:
         rasterized=True,
         zorder=0,
     )
-    for k in np.unique(regions.codes)[:-1]:
+    for k in np.unique(regions.class_index)[:-1]:
         ax.contour(
             regions.x,
             regions.y,
-            (regions.codes == k).astype(float),
+            (regions.class_index == k).astype(float),
             levels=[0.5],
             colors=EDGE,
             linewidths=0.4,

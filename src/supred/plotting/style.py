@@ -2,20 +2,21 @@
 
 from typing import Any, NamedTuple
 
-# The hues of Okabe and Ito, told apart by colour-blind readers, with their lightness spread so
-# that no two have the same grey (a test measures both).
-COLORS = ("#0A4C8C", "#F7B32B", "#008A68", "#B83A00", "#C96FA6", "#45ABEB", "#1B1B1B", "#F7F08A")
-# The same hues on a dark page.
+# The first eight are the hues of Okabe and Ito, told apart by colour-blind readers, with their
+# lightness spread so that no two have the same grey (a test measures both). The others were added
+# one by one, each as far as possible from those before it (in L*a*b*, of moderate chroma).
+COLORS = (
+    "#0A4C8C", "#F7B32B", "#008A68", "#B83A00", "#C96FA6", "#45ABEB", "#1B1B1B", "#F7F08A",
+    "#666600", "#55DD77", "#DD9977", "#772299", "#880033", "#7788FF", "#FF5577", "#663311",
+    "#EE88FF", "#007700", "#006677", "#77CCCC", "#AABB88", "#88AA11", "#663355", "#CCBBEE",
+)  # fmt: skip
+# The same on a dark page.
 DARK_COLORS = (
-    "#2A66B8",
-    "#F2A31A",
-    "#00A078",
-    "#CC5020",
-    "#D684B6",
-    "#86CFFF",
-    "#FFFFFF",
-    "#F0EA60",
-)
+    "#2A66B8", "#F2A31A", "#00A078", "#CC5020", "#D684B6", "#86CFFF", "#FFFFFF", "#F0EA60",
+    "#776633", "#CC0055", "#448800", "#66EE88", "#AA55CC", "#FFBB88", "#117788", "#00EEEE",
+    "#AACC88", "#AA5555", "#BB2288", "#BBAAFF", "#998800", "#00FFCC", "#FF77DD", "#FF9999",
+)  # fmt: skip
+N_SAFE = 8
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 EDGE = "#444444"
 
@@ -28,7 +29,7 @@ class ClassStyle(NamedTuple):
 
 
 def class_style(index: int) -> ClassStyle:
-    """Return the style of the class with this index; the first 64 all differ.
+    """Return the style of the class with this index; the first 192 all differ.
 
     Parameters
     ----------
@@ -38,8 +39,8 @@ def class_style(index: int) -> ClassStyle:
     Examples
     --------
     >>> from supred.plotting.style import class_style
-    >>> len({class_style(k) for k in range(64)})
-    64
+    >>> len({class_style(k) for k in range(192)})
+    192
     """
     turn = index // len(COLORS)
     return ClassStyle(COLORS[index % len(COLORS)], MARKERS[(index + turn) % len(MARKERS)])

@@ -1,5 +1,6 @@
 """A picture of what accuracy costs."""
 
+import pickle
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -96,7 +97,7 @@ class TradeOffDisplay:
                 predicted = estimator.predict(X)
                 seconds.append(perf_counter() - began)
             errors.append(np.mean(predicted != y))
-            costs.append(_bytes_of(estimator) if against == "bytes" else min(seconds))
+            costs.append(model_bytes(estimator) if against == "bytes" else min(seconds))
         return cls(names=list(estimators), errors=errors, costs=costs, against=against).plot(ax=ax)
 
     @classmethod
@@ -172,7 +173,7 @@ class TradeOffDisplay:
         if not (self.costs > 0).all():
             raise ValueError("costs must be positive: their axis is logarithmic.")
         ax = new_axes(ax, size=(6.5, 4.5))
-        self.front_ = worth_their_cost(self.errors, self.costs)
+        self.front_ = pareto_front(self.errors, self.costs)
         percent = 100 * self.errors
         ax.plot(self.costs[self.front_], percent[self.front_], color=EDGE, lw=0.8, zorder=1)
         for k, name in enumerate(self.names):
@@ -210,7 +211,7 @@ class TradeOffDisplay:
         return self
 
 
-def worth_their_cost(errors: np.ndarray, costs: np.ndarray) -> np.ndarray:
+def pareto_front(errors: np.ndarray, costs: np.ndarray) -> np.ndarray:
     """Return the methods that no other beats in both error and cost, the cheapest first."""
     order = np.lexsort((errors, costs))
     front, best = [], np.inf
@@ -226,9 +227,8 @@ def _check_against(against: str) -> None:
         raise ValueError(f"against={against!r} must be one of {AGAINST}.")
 
 
-def _bytes_of(estimator: Any) -> int:
-    import pickle
-
+def model_bytes(estimator: Any) -> int:
+    """Return the size of what a fitted estimator keeps: its ``model_size_``, else its pickle."""
     last = estimator[-1] if hasattr(estimator, "steps") else estimator
     size = getattr(last, "model_size_", None)
-    return size.bytes if size is not None else len(pickle.dumps(estimator))
+    return int(size.bytes) if size is not None else len(pickle.dumps(estimator))

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -16,20 +15,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from supred.app.comparison import engine
-from supred.app.comparison.engine import compare
 from supred.app.comparison.file import load_comparison
 from supred.app.comparison.methods import METHODS
-from supred.app.comparison.result import Comparison, MethodResult
+from supred.app.comparison.result import Comparison
 from supred.datasets.real import UCI_NAMES
-from tests.app.cli.conftest import flowers
 
 QUICK = ("--no-report", "--folds", "3", "--quiet")
-
-
-def has_report():
-    import importlib.util
-
-    return importlib.util.find_spec("supred.app.report") is not None
 
 
 def test_a_rough_table_is_compared_to_the_end(supred, rough_table, tmp_path):
@@ -42,7 +33,8 @@ def test_a_rough_table_is_compared_to_the_end(supred, rough_table, tmp_path):
     report = json.loads(result.out)
     status = {method["name"]: method["status"] for method in report["methods"]}
     assert set(status) == {name for name, method in METHODS.items() if method.usual}
-    assert all(state == "done" for name, state in status.items() if name != "UMAP")
+    late = {name for name, state in status.items() if state != "done"}
+    assert late <= {"UMAP"}
     assert report["classes"] == ["aster", "iris", "lily", "orchid", "rose", "tulip"]
     assert report["features"] == ["width", "length", "height", "colour"]
     said = " ".join(report["preprocessing"])
@@ -52,22 +44,21 @@ def test_a_rough_table_is_compared_to_the_end(supred, rough_table, tmp_path):
     assert said.split(". ")[0] in result.err
     assert "Most accurate: " in result.err
     for method in report["methods"]:
-        if method["status"] == "done":
+        if method["status"] == "done" and method["name"] != "MajorityClass":
             assert method["error"] < 0.5
             assert method["model_bytes"] > 0
-    if has_report():
-        assert page.stat().st_size > 1000
-        assert f"Report: {page}" in result.err
+    assert page.stat().st_size > 1000
+    assert f"Report: {page}" in result.err
 
 
-def test_the_table_has_a_line_a_method_and_advice_goes_to_stderr(supred, table):
+def test_the_table_has_a_line_per_method_and_the_verdict_goes_to_stderr(supred, table):
     result = supred(
         "compare", table, "--target", "species", "--methods", "LDA,svc,UMAP", "--no-report"
     )
     assert result.code == 0
     lines = result.out.splitlines()
     assert lines[0].split()[:3] == ["method", "error", "%"]
-    assert [line.split()[0] for line in lines[1:]] == ["LDA", "SVC", "UMAP"]
+    assert sorted(line.split()[0] for line in lines[1:]) == ["LDA", "SVC", "UMAP"]
     if METHODS["UMAP"].missing:
         assert lines[3].endswith("skipped: umap is not installed")
     assert "Most accurate" in result.err
@@ -94,83 +85,6 @@ def test_errors_are_those_of_the_same_folds_by_hand(supred, table):
     predicted = cross_val_predict(model, X, y, cv=folds)
     expected = [np.mean(predicted[test] != y[test]) for _, test in folds.split(X, y)]
     assert found["fold_errors"] == pytest.approx(expected)
-
-
-def made_table(n_rows=90, seed=3):
-    from supred.app.tables.table import Column, Table
-
-    X, y = flowers(n_rows, seed)
-    X[::5] += 1.5
-    columns = [Column(name, "number") for name in "abc"]
-    return Table("made", columns, X, "kind", y, [str(k) for k in range(n_rows)])
-
-
-def test_tuning_never_sees_the_held_out_rows(monkeypatch):
-    # Whatever is fitted before the predictions of a fold is fitted to its training rows.
-    table = made_table()
-    codes = np.unique(table.y, return_inverse=True)[1]
-    folds = engine.make_folds(codes, 3, 0)
-    seen = []
-    rows = engine._Run._rows
-
-    def spy(self, train, test):
-        seen.append((frozenset(train.tolist()), frozenset(test.tolist())))
-        return rows(self, train, test)
-
-    monkeypatch.setattr(engine._Run, "_rows", spy)
-    compare(table, methods=["SVC"], n_folds=3)
-    held_out = [frozenset(test.tolist()) for _, test in folds]
-    current = None
-    counts = {"outer": 0, "inner": 0}
-    for train, test in seen:
-        if test in held_out:
-            current = test
-            counts["outer"] += 1
-            assert not train & test
-        elif len(train) < len(codes):
-            counts["inner"] += 1
-            assert not (train | test) & current
-    assert counts["outer"] == 6  # three folds, two rounds
-    assert counts["inner"] >= 9
-
-
-def test_tuning_takes_the_setting_that_is_best_inside(monkeypatch):
-    # Only one of the settings can learn anything: the kernel of the others is too narrow.
-    settings = [{"C": 1.0, "gamma": 1e6}, {"C": 10.0, "gamma": 0.3}, {"C": 1.0, "gamma": 1e5}]
-    method = dataclasses.replace(METHODS["SVC"], settings=lambda facts: settings)
-    monkeypatch.setitem(engine.METHODS, "SVC", method)
-    result = compare(made_table(), methods=["SVC"], n_folds=3).methods[0]
-    assert result.parameters == settings[1]
-    assert (result.n_settings, result.n_settings_all) == (3, 3)
-    untuned = compare(made_table(), methods=["SVC"], n_folds=3, tune=False).methods[0]
-    assert untuned.parameters == settings[0]
-    assert np.mean(result.fold_errors) < 0.2 < np.mean(untuned.fold_errors)
-
-
-def test_a_method_that_fails_stops_no_other(monkeypatch):
-    def fail(setting, facts):
-        raise RuntimeError("no luck\ntoday")
-
-    method = dataclasses.replace(METHODS["LDA"], make=fail)
-    monkeypatch.setitem(engine.METHODS, "LDA", method)
-    result = compare(made_table(), methods=["LDA", "SVC"], n_folds=3, tune=False)
-    lda, svc = result.methods
-    assert (lda.status, lda.reason) == ("failed", "RuntimeError: no luck today")
-    assert svc.status == "done"
-    assert "SVC" in result.advice
-
-
-def test_a_method_without_end_is_stopped_and_the_others_have_their_share(monkeypatch):
-    def sleep(setting, facts):
-        time.sleep(600)
-
-    method = dataclasses.replace(METHODS["SVC"], make=sleep)
-    monkeypatch.setitem(engine.METHODS, "SVC", method)
-    result = compare(made_table(), methods=["SVC", "LDA"], n_folds=3, budget=5.0)
-    lda, svc = result.methods
-    assert svc.status == "skipped"
-    assert "raise --budget" in svc.reason
-    assert lda.status == "done"
 
 
 def test_an_interrupt_keeps_what_is_finished(supred, table, monkeypatch, tmp_path):
@@ -202,7 +116,7 @@ def test_ctrl_c_in_a_real_terminal_session_keeps_what_is_finished(table):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         for line in process.stderr:
-            if line.startswith("SVC"):  # LDA, the first, is done
+            if line.startswith("SVC"):  # LDA, one of the first, is done
                 break
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate()
@@ -218,55 +132,26 @@ def test_results_are_kept_and_read_back_the_same(supred, table, tmp_path):
     comparison = load_comparison(kept)
     assert isinstance(comparison, Comparison)
     low, lda, svc = comparison.methods
-    assert (low.name, low.n_components, low.n_basis) == ("LowDimSVC", 2, 60)
+    assert lda.regions is None  # LDA decides outside its coordinates
+    assert (low.name, low.n_components, low.n_basis) == ("LowDimSVC", 2, 40)
     assert low.latent.shape == (60, 2)
     assert low.history["nested_objective"]
     assert svc.latent is None
     assert comparison.row_names[:2] == ["1", "2"]
-    for method in (low, lda):
-        across, up, regions = method.regions
-        assert regions.shape == (len(up), len(across))
-        # The class of the region in which a row lies is what the model says of the row.
-        column = np.abs(across[None] - method.latent[:, :1]).argmin(axis=1)
-        row = np.abs(up[None] - method.latent[:, 1:2]).argmin(axis=1)
-        assert np.mean(regions[row, column] == comparison.y) > 0.9
+    across, up, regions = low.regions
+    assert regions.shape == (len(up), len(across))
+    # The class of the region in which a row lies is what the model says of the row.
+    column = np.abs(across[None] - low.latent[:, :1]).argmin(axis=1)
+    row = np.abs(up[None] - low.latent[:, 1:2]).argmin(axis=1)
+    assert np.mean(regions[row, column] == comparison.y) > 0.9
+    assert comparison.class_map.error < 0.2
+    assert {item.column for item in comparison.importances[:2]} == {"length", "width"}
+    assert comparison.structure.p_value == 0.002
+    assert comparison.verdict[0].startswith("Most accurate: ")
     wrong = supred("report", table, "--out", tmp_path / "x.html")
-    if has_report():
-        assert "not a file of supred" in wrong.error_line
-        assert supred("report", kept, "--out", tmp_path / "x.html").code == 0
+    assert "not a file of supred" in wrong.error_line
+    assert supred("report", kept, "--out", tmp_path / "x.html").code == 0
     assert "holds a comparison, not a model" in supred("info", kept).error_line
-
-
-def test_the_same_seed_gives_the_same_result():
-    options = {"methods": ["LowDimSVC", "NCA"], "n_folds": 3, "tune": False, "seed": 5}
-    first, second = compare(made_table(), **options), compare(made_table(), **options)
-    for a, b in zip(first.methods, second.methods, strict=True):
-        np.testing.assert_array_equal(a.predicted, b.predicted)
-        np.testing.assert_array_equal(a.latent, b.latent)
-
-
-@pytest.mark.parametrize("name", [name for name in METHODS if name not in ("SVC", "UMAP")])
-def test_two_components_give_a_picture_with_regions(name):
-    with np.errstate(all="ignore"):
-        result = compare(made_table(), methods=[name], n_folds=3, tune=False, n_components=2)
-    method = result.methods[0]
-    assert method.status == "done", method.reason
-    if name == "CategorySpace":  # one dimension per class
-        assert method.latent.shape == (90, 3)
-        return
-    assert method.latent.shape == (90, 2)
-    assert set(np.unique(method.regions[2])) <= {0, 1, 2}
-
-
-def test_advice_counts_only_what_is_done():
-    from supred.app.comparison.advice import advise
-
-    best = MethodResult("A", "done", fold_errors=[0.1, 0.2], model_bytes=1000)
-    near = MethodResult("B", "done", fold_errors=[0.15, 0.25], model_bytes=100)
-    far = MethodResult("C", "done", fold_errors=[0.3, 0.3], model_bytes=10)
-    assert "smallest within one standard error of it: B" in advise([best, near, far])
-    assert "also the smallest" in advise([best, far])
-    assert advise([MethodResult("A", "failed", "why")]).startswith("No method finished")
 
 
 @pytest.mark.skipif("SUPRED_DATA" not in os.environ, reason="needs the UCI tables of SUPRED_DATA")
@@ -278,4 +163,4 @@ def test_uci_tables_end_with_a_report(supred, tmp_path, name):
     assert result.code == 0
     done = [m["name"] for m in json.loads(result.out)["methods"] if m["status"] == "done"]
     assert "LDA" in done
-    assert page.exists() == has_report()
+    assert page.exists()

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 
 import numpy as np
-import pyarrow
 import pytest
 from sklearn.datasets import make_blobs
 
@@ -13,9 +12,7 @@ import supred
 from supred import LowDimSVC, MaxMarginProjection
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.model_file import TableModel
-from supred.app.tables.preparation import Preparation
-from supred.app.tables.sources import MemorySource
-from supred.app.tables.table import Column
+from supred.app.tables import Column, Preparation
 from supred.export import ExportError, to_c, to_javascript, to_onnx
 from tests.app.export.models import MODELS, fitted, rows_and_labels
 from tests.app.export.running import FLAGS, run_c, run_javascript, run_onnx
@@ -126,11 +123,6 @@ def test_tasks(kind, X, tmp_path):
     assert (np.array(found.labels) == model.predict(X))[clear].all()
 
 
-def rows_of(frame, columns):
-    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    return MemorySource(table, "t").matrix(columns)
-
-
 def table_model(estimator=None, impute="median"):
     """Two numbers with gaps and two text columns, in mixed order."""
     pandas = pytest.importorskip("pandas")
@@ -148,14 +140,13 @@ def table_model(estimator=None, impute="median"):
     ).astype({"colour": object, "size": object})
     columns = [
         Column("width", "number"),
-        Column("colour", "text", tuple(sorted(set(colour)))),
+        Column("colour", "text"),
         Column("length", "number"),
-        Column("size", "text", ("m", "s")),
+        Column("size", "text"),
     ]
     estimator = estimator or LowDimSVC(n_centers=15, random_state=0)
-    rows = rows_of(frame, columns)
     model = TableModel.fit(
-        estimator, rows, y, columns, preparation=Preparation(impute, "onehot", "standard")
+        estimator, frame, y, columns, preparation=Preparation(impute, "onehot", "standard")
     )
     return model, frame
 
@@ -169,13 +160,12 @@ def test_a_table_with_text_and_gaps(kind, tmp_path):
     numbers = frame[["width", "length"]].to_numpy().astype(np.float32).astype(float)
     found = exported(kind, model, tmp_path, numbers, texts)
     frame[["width", "length"]] = numbers
-    rows = rows_of(frame, model.columns)
-    prepared = model.transformer.transform(rows)
+    prepared = model.transformer.transform(frame)
     assert_same_answers(
         found,
-        model.predict(rows),
+        model.predict(frame),
         model.estimator.decision_function(prepared),
-        model.transform(rows),
+        model.transform(frame),
     )
 
 
@@ -193,7 +183,7 @@ def test_javascript_takes_rows_with_names(tmp_path):
         ["node", "main.mjs"], capture_output=True, text=True, check=True, cwd=tmp_path
     ).stdout.splitlines()
     assert json.loads(done[0]) == [
-        model.predict(rows_of(frame[:1], model.columns)).tolist()[0],
+        model.predict(frame[:1]).tolist()[0],
         ["width", "length", "colour", "size"],
     ]
     assert done[1] == "a row has 4 values, got 1"

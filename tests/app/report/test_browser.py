@@ -1,16 +1,18 @@
 """The page in headless Chromium: real methods on real data, used as a reader would."""
 
+import csv
+import io
 import json
 import shutil
 import time
+import warnings
 
 import numpy as np
 import pytest
 
 from supred.app.report import write_report
 from supred.plotting.style import COLORS
-from tests.app.report.real import compare_on
-from tests.app.report.test_page import EVIL, made_up
+from tests.app.report.test_page import EVIL, changed, made_up
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
@@ -42,7 +44,19 @@ def browser():
 
 @pytest.fixture(scope="module")
 def comparison():
-    return compare_on("digits")
+    from sklearn.datasets import load_digits
+
+    from supred.app.comparison.engine import compare
+    from supred.app.tables.table import Column, Table
+
+    X, y = load_digits(return_X_y=True)
+    X, y = X[::2], y[::2]
+    columns = [Column(f"pixel_{k}", "number") for k in range(64)]
+    table = Table("digits", columns, X, "digit", y, [str(k) for k in range(len(y))])
+    names = ["LDA", "SVC", "LowDimSVC", "CategorySpace", "PCA + SVC", "UMAP"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compare(table, methods=names, n_folds=3, tune=False)
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +133,21 @@ def press(browser, text):
     raise AssertionError(f"no method {text}")
 
 
+def show(browser, text):
+    """Choose a picture."""
+    for option in browser.find_elements(By.CSS_SELECTOR, "#picture option"):
+        if text in option.text:
+            option.click()
+            frame(browser)
+            return
+    raise AssertionError(f"no picture {text}")
+
+
+def switch(browser, name):
+    browser.find_element(By.ID, name).click()
+    frame(browser)
+
+
 def where(browser, row):
     return browser.execute_script(
         "return document.getElementById('latent').whereIs(arguments[0])", row
@@ -140,10 +169,10 @@ def colors_at(browser, rows):
     )
 
 
-def palette(codes):
-    """Colours of classes, shape (n_codes, 3)."""
+def palette(class_index):
+    """Colours of classes, shape (n_rows, 3)."""
     colors = [[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in COLORS]
-    return np.array(colors)[np.asarray(codes) % len(COLORS)]
+    return np.array(colors)[np.asarray(class_index) % len(COLORS)]
 
 
 def point_at(browser, place):
@@ -156,27 +185,108 @@ def point_at(browser, place):
     frame(browser)
 
 
-def test_the_most_accurate_method_with_a_picture_is_shown_first(page):
-    assert told(page, "method") == "LDA"
+def test_the_map_is_shown_first_with_the_errors_of_the_best_method(page, comparison):
+    assert told(page, "picture") == "map of the classes"
+    assert told(page, "method") == "SVC"
     assert told(page, "drawn") == "899"
-    assert not page.find_element(By.ID, "deep").is_enabled()  # two dimensions
+    assert told(page, "labels") == "10"
+    line = page.find_element(By.ID, "map-line").text
+    assert (
+        f"Error of the map on the held-out rows: {100 * comparison.class_map.error:.1f} %" in line
+    )
+    assert not page.find_element(By.ID, "deep").is_displayed()  # two dimensions
 
 
 def test_switching_the_method_changes_every_part(page):
     before = picture(page)
     press(page, "LowDimSVC")
     assert told(page, "method") == "LowDimSVC"
-    assert picture(page) != before
+    assert picture(page) != before  # other errors are ringed
     headings = [e.text for e in page.find_elements(By.CSS_SELECTOR, "h2 small")]
-    assert headings == ["of LowDimSVC"] * 3
+    assert headings == ["of LowDimSVC"] * 2
     shown = [e for e in page.find_elements(By.CSS_SELECTOR, ".of-method") if e.is_displayed()]
     assert len(shown) == 1
     assert shown[0].find_elements(By.CSS_SELECTOR, ".traces svg")
     pressed = page.find_elements(By.CSS_SELECTOR, "#methods button[aria-pressed='true']")
     assert [b.text for b in pressed] == ["LowDimSVC"]
-    press(page, "SVC")  # has no latent space, but predictions
-    assert page.find_element(By.ID, "empty").is_displayed()
-    assert page.find_elements(By.CSS_SELECTOR, "#confusion td")
+
+
+def test_the_directions_that_separate_best_of_many_dimensions(page):
+    assert "directions are shown" not in page.find_element(By.ID, "keys").text
+    show(page, "CategorySpace")
+    assert told(page, "picture") == "latent space of CategorySpace"
+    text = page.find_element(By.ID, "keys").text
+    assert "Of 10 latent dimensions the 3 directions are shown that separate" in text
+    assert not page.find_element(By.ID, "map-line").is_displayed()
+    options = [o.text for o in page.find_elements(By.CSS_SELECTOR, "#picture option")]
+    assert "latent space of SVC" not in options
+
+
+def test_a_cell_of_the_confusion_matrix_shows_its_rows(page, comparison):
+    method = next(m for m in comparison.methods if m.name == "SVC")
+    wrong = np.flatnonzero(method.predicted != comparison.y)
+    i, j = int(comparison.y[wrong[0]]), int(method.predicted[wrong[0]])
+    rows = np.flatnonzero((comparison.y == i) & (method.predicted == j))
+    before = picture(page)
+    page.find_element(By.CSS_SELECTOR, f"[data-cell='{i},{j}']").click()
+    frame(page)
+    assert told(page, "chosen") == str(len(rows))
+    title = page.find_element(By.ID, "chosen-title").text
+    assert title.startswith(f"{i} predicted as {j} by SVC: {len(rows)} row")
+    named = page.find_element(By.ID, "chosen-rows").text.split(", ")
+    assert named == [str(row) for row in rows]
+    assert picture(page) != before
+    switch(page, "chosen-clear")
+    assert not page.find_element(By.ID, "chosen").is_displayed()
+    assert picture(page) == before
+
+
+def test_found_and_right_class_by_class(page, comparison):
+    method = next(m for m in comparison.methods if m.name == "SVC")
+    page.find_element(By.CSS_SELECTOR, "#per-class summary").click()
+    rows = page.execute_script(
+        "return [...document.querySelectorAll('#class-table tbody tr')].map("
+        "(row) => [...row.children].map((cell) => cell.textContent))"
+    )
+    assert len(rows) == 10
+    for name, n_rows, found, recall, predicted, precision in rows:
+        of_class, as_class = comparison.y == int(name), method.predicted == int(name)
+        assert [int(n_rows), int(predicted)] == [of_class.sum(), as_class.sum()]
+        assert int(found) == (of_class & as_class).sum()
+        assert recall == f"{100 * int(found) / of_class.sum():.1f} %"
+        assert precision == f"{100 * int(found) / as_class.sum():.1f} %"
+
+
+def test_a_row_is_found_by_its_name(page):
+    field = page.find_element(By.ID, "find")
+    field.send_keys("417")
+    frame(page)
+    assert told(page, "chosen") == "1"
+    assert told(page, "row") == "417"
+    field.clear()
+    field.send_keys("88")
+    frame(page)
+    assert told(page, "chosen") == "1"  # exactly so named
+    field.send_keys(Keys.BACKSPACE, Keys.BACKSPACE)
+    frame(page)
+    assert told(page, "chosen") == ""
+
+
+def test_the_rows_can_be_taken_away(page, comparison):
+    text = page.execute_script("return document.getElementById('latent').csv()")
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert len(lines) == 899
+    method = next(m for m in comparison.methods if m.name == "SVC")
+    assert [int(line["digit"]) for line in lines] == comparison.y.tolist()
+    assert [int(line["predicted"]) for line in lines] == method.predicted.tolist()
+    assert [line["held_out"] == "yes" for line in lines] == comparison.held_out.tolist()
+    Z = np.array([[float(line["dimension_1"]), float(line["dimension_2"])] for line in lines])
+    np.testing.assert_allclose(Z, comparison.class_map.latent, atol=2e-4 * np.ptp(Z))
+
+
+def test_training_rows_can_be_left_out(page, comparison):
+    switch(page, "training")
+    assert int(told(page, "drawn")) == comparison.held_out.sum()
 
 
 def test_the_confusion_matrix_counts_every_row(page):
@@ -187,12 +297,11 @@ def test_the_confusion_matrix_counts_every_row(page):
     assert sum(cells) == 899
 
 
-@pytest.mark.parametrize("method", ["LDA", "LowDimSVC"])
-def test_hovering_shows_row_and_label(page, comparison, method):
-    press(page, method)
-    if method == "LowDimSVC":
-        page.find_element(By.ID, "deep").click()
-        frame(page)
+@pytest.mark.parametrize("deep", [False, True])
+def test_hovering_shows_row_and_label(page, comparison, deep):
+    if deep:
+        show(page, "LowDimSVC")
+        switch(page, "deep")
     y = comparison.y
     point_at(page, where(page, 5))
     row = int(told(page, "row"))
@@ -208,9 +317,8 @@ def test_hovering_shows_row_and_label(page, comparison, method):
 
 
 def test_dragging_and_arrows_turn_three_dimensions(page):
-    press(page, "LowDimSVC")
-    page.find_element(By.ID, "deep").click()
-    frame(page)
+    show(page, "LowDimSVC")
+    switch(page, "deep")
     assert told(page, "view") == "3d"
     seen, yaw, pitch = picture(page), float(told(page, "yaw")), float(told(page, "pitch"))
     ActionChains(page).click_and_hold(canvas(page)).move_by_offset(80, 40).release().perform()
@@ -240,11 +348,12 @@ def test_filtering_classes(page, comparison):
     frame(page)
     assert told(page, "drawn") == "0"
     page.find_element(By.CSS_SELECTOR, "#classes input[data-class='7']").click()
-    frame(page)
+    switch(page, "regions")
+    switch(page, "names")
     assert int(told(page, "drawn")) == (y == 7).sum()
-    rows = np.flatnonzero(y == 7)
+    rows = np.flatnonzero((y == 7) & comparison.held_out)
     off = np.abs(colors_at(page, rows) - palette(y[rows])).max(axis=1)
-    assert np.mean(off < 12) > 0.7  # circles and edges of neighbours lie on some
+    assert np.mean(off < 45) > 0.7  # rows let light through; rings and edges lie on some
     page.find_element(By.ID, "all").click()
     page.find_element(By.ID, "wrong").click()
     frame(page)
@@ -255,26 +364,39 @@ def test_filtering_classes(page, comparison):
     assert int(told(page, "drawn")) == wrong > 0
 
 
-def test_decision_regions_show_what_the_model_says_and_can_be_hidden(page, comparison):
-    press(page, "PCA + SVC")
+def test_decision_regions_show_what_the_map_says_and_can_be_hidden(page, comparison):
     page.find_element(By.ID, "none").click()  # nothing but the regions
     frame(page)
     shaded = picture(page)
-    method = next(m for m in comparison.methods if m.name == "PCA + SVC")
-    across, up, codes = method.regions
-    column = np.abs(across[None, :] - method.latent[:, :1]).argmin(axis=1)
-    row = np.abs(up[None, :] - method.latent[:, 1:]).argmin(axis=1)
-    off = np.abs(colors_at(page, range(len(column))) - palette(codes[row, column])).max(axis=1)
-    assert np.mean(off < 20) > 0.8  # the others lie at a border
-    page.find_element(By.ID, "regions").click()
-    frame(page)
+    found = comparison.class_map
+    across, up, class_index = found.regions
+    column = np.abs(across[None, :] - found.latent[:, :1]).argmin(axis=1)
+    row = np.abs(up[None, :] - found.latent[:, 1:]).argmin(axis=1)
+    off = np.abs(colors_at(page, range(len(column))) - palette(class_index[row, column]))
+    assert np.mean(off.max(axis=1) < 20) > 0.8  # the others lie at a border
+    switch(page, "regions")
     assert picture(page) != shaded
-    press(page, "LDA")
+    show(page, "LowDimSVC")
     assert not page.find_element(By.ID, "regions").is_displayed()
 
 
+def test_far_rows_are_marked_at_the_border(browser, tmp_path):
+    comparison = made_up()
+    comparison.class_map.latent[5] = [1e5, 0.0]
+    path = write_report(comparison, tmp_path / "far.html")
+    page = open_page(browser, path)
+    assert told(page, "far") == "1"
+    place, size = where(page, 5), canvas(page).size
+    assert size["width"] - 30 < place["x"] < size["width"]
+    point_at(page, place)
+    assert "far outside" in page.find_element(By.ID, "point").text
+    others = [where(page, row)["x"] for row in range(6, 200)]
+    assert np.ptp(others) > size["width"] / 2  # not squeezed
+    assert_quiet(browser, path)
+
+
 def test_zoom_and_another_pair_of_axes(page):
-    press(page, "LowDimSVC")
+    show(page, "LowDimSVC")
     first = where(page, 0)
     page.find_element(By.CSS_SELECTOR, "#pair option:nth-child(3)").click()
     frame(page)
@@ -291,9 +413,7 @@ def test_everything_works_by_keyboard(page):
     method = page.find_elements(By.CSS_SELECTOR, "#methods button")[2]
     method.send_keys(Keys.ENTER)
     frame(page)
-    assert told(page, "method") == "CategorySpace"
-    assert "first 3 of 10 latent dimensions" in page.find_element(By.ID, "keys").text
-    page.find_element(By.ID, "deep").send_keys(Keys.SPACE)
+    assert told(page, "method") == method.text
     canvas(page).send_keys("n")
     frame(page)
     assert told(page, "row") == "0"
@@ -304,9 +424,12 @@ def test_everything_works_by_keyboard(page):
     canvas(page).send_keys("+")
     frame(page)
     assert float(told(page, "zoom")) > 1
+    page.find_element(By.CSS_SELECTOR, "button.cell").send_keys(Keys.ENTER)
+    frame(page)
+    assert page.find_element(By.ID, "chosen").is_displayed()
     # Tab reaches the canvas and leaves it again.
     canvas(page).send_keys(Keys.TAB)
-    assert page.execute_script("return document.activeElement.id") == "all"
+    assert page.execute_script("return document.activeElement.id") == "chosen-csv"
 
 
 def test_phone_width(browser, digits):
@@ -354,7 +477,7 @@ def test_a_class_named_script_runs_nothing(browser, tmp_path):
     comparison = made_up(
         title=mark, target=mark, classes=[mark, "b", "c", "d"], row_names=[mark] * 200
     )
-    comparison.methods[0].name = mark
+    comparison = changed(comparison, 0, name=mark)
     path = write_report(comparison, tmp_path / "evil.html")
     page = open_page(browser, path)
     canvas(page).send_keys("n")
@@ -368,10 +491,20 @@ def test_a_class_named_script_runs_nothing(browser, tmp_path):
 
 def test_one_dimension_and_twenty_thousand_rows(browser, tmp_path):
     comparison = made_up(20_000, n_classes=60, n_methods=2)
-    comparison.methods[1].latent = comparison.methods[1].latent[:, :1]
+    comparison = changed(comparison, 1, latent=comparison.methods[1].latent[:, :1])
     path = write_report(comparison, tmp_path / "large.html")
     page = open_page(browser, path)
     assert told(page, "drawn") == "20000"
-    press(page, "method 1")
+    show(page, "method 1")
     assert told(page, "drawn") == "20000"
+    assert_quiet(browser, path)
+
+
+def test_a_page_of_the_map_alone(browser, tmp_path):
+    path = write_report(made_up(methods=[]), tmp_path / "map.html")
+    page = open_page(browser, path)
+    assert told(page, "drawn") == "200"
+    assert page.find_elements(By.ID, "confusion") == []
+    assert not page.find_element(By.ID, "picture").is_displayed()
+    assert "Rings mark rows that the map misclassified" in page.find_element(By.ID, "keys").text
     assert_quiet(browser, path)

@@ -3,21 +3,29 @@
 import base64
 import json
 import re
-import stat
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix
 
-from supred.app.comparison.result import Comparison, MethodResult
+from supred.app.comparison.result import (
+    ClassMap,
+    ColumnImportance,
+    Comparison,
+    Confusion,
+    Difference,
+    MethodResult,
+)
 from supred.app.report import write_report
-from supred.app.report.charts import WIDTH, place_names, thinned, trace_chart, trade_off_chart
-from supred.app.report.content import choose_rows, confusion_counts, most_confused
+from supred.app.report.charts import Bar, bar_chart, thinned, trace_chart
+from supred.app.report.content import choose_rows
+from supred.app.report.html import tag, text
 from supred.app.report.packing import quantise, safe_json
-from supred.app.report.page import write_whole
-from supred.app.report.tables import bytes_text, ordered, seconds_text, summary_table
+from supred.app.report.sections import summary_table
+from supred.plotting.latent_model import Regions, robust_limits
 
 EVIL = "</script><script>alert(1)</script>"
 
@@ -31,6 +39,7 @@ def made_up(n_rows=200, n_classes=4, n_methods=2, n_components=3, **changes):
             f"method {k}",
             "done",
             fold_errors=[0.1 + 0.01 * k, 0.2],
+            fold_balanced_errors=[0.1, 0.2],
             n_components=n_components,
             model_bytes=1000 * (k + 1),
             predicted=np.where(rng.random(n_rows) < 0.2, rng.integers(n_classes, size=n_rows), y),
@@ -39,6 +48,15 @@ def made_up(n_rows=200, n_classes=4, n_methods=2, n_components=3, **changes):
         )
         for k in range(n_methods)
     ]
+    grid = np.linspace(-3, 7, 20)
+    class_map = ClassMap(
+        rng.normal(size=(n_rows, 2)) + 4 * np.c_[y == 1, y == 2],
+        np.arange(n_rows) % 5 == 0,
+        y,
+        0.125,
+        0.25,
+        Regions(grid, grid, np.arange(400).reshape(20, 20) % n_classes),
+    )
     values = {
         "title": "Made up",
         "target": "kind",
@@ -51,9 +69,18 @@ def made_up(n_rows=200, n_classes=4, n_methods=2, n_components=3, **changes):
         "seed": 7,
         "versions": {"supred": "1"},
         "command": "supred compare made-up.csv --target kind",
+        "held_out": class_map.held_out,
+        "class_map": class_map,
         **changes,
     }
     return Comparison(**values)
+
+
+def changed(comparison, position, **changes):
+    """The comparison with one method changed."""
+    methods = list(comparison.methods)
+    methods[position] = replace(methods[position], **changes)
+    return replace(comparison, methods=methods)
 
 
 class Page(HTMLParser):
@@ -101,32 +128,48 @@ def written(comparison, tmp_path, **options):
     return write_report(comparison, tmp_path / "report.html", **options).read_text("utf-8")
 
 
+def restored(axis, array, bits):
+    """Coordinates as the script reads them."""
+    steps = array(axis["steps"])
+    values = axis["low"] + steps / (2**bits - 2) * (axis["high"] - axis["low"])
+    rows, exact = axis["outside"]
+    values[rows] = exact
+    return values
+
+
 def test_the_numbers_survive_the_packing(tmp_path):
     comparison = made_up()
+    comparison.methods[0].latent[7] = [1e6, -1e6, 0.0]  # far outside
     data, array = unpack(Page(written(comparison, tmp_path)))
     np.testing.assert_array_equal(array(data["y"]), comparison.y)
+    np.testing.assert_array_equal(array(data["held"]), comparison.held_out)
+    latents = [comparison.class_map.latent, *(m.latent for m in comparison.methods)]
+    for view, latent in zip(data["views"], latents, strict=True):
+        for axis, column in zip(view["axes"], latent.T, strict=True):
+            low, high = robust_limits(column)
+            off = np.abs(restored(axis, array, data["bits"]) - column)
+            assert off.max() <= 0.51 * (high - low) / (2 ** data["bits"] - 2)
     for packed, method in zip(data["methods"], comparison.methods, strict=True):
-        for axis, column in zip(packed["latent"], method.latent.T, strict=True):
-            share = array(axis["codes"]) / (2 ** data["bits"] - 2)
-            restored = axis["low"] + share * (axis["high"] - axis["low"])
-            step = np.ptp(column) / (2 ** data["bits"] - 2)
-            assert np.abs(restored - column).max() <= 0.51 * step
         np.testing.assert_array_equal(
             (array(data["y"]) + array(packed["shift"])) % 4, method.predicted
         )
-        np.testing.assert_array_equal(
-            array(packed["confusion"]).reshape(4, 4),
-            confusion_matrix(comparison.y, method.predicted),
-        )
+        matrix = confusion_matrix(comparison.y, method.predicted)
+        np.testing.assert_array_equal(array(packed["confusion"]).reshape(4, 4), matrix)
+        np.testing.assert_array_equal(array(packed["found"]), np.diag(matrix))
+        np.testing.assert_array_equal(array(packed["predictions"]), matrix.sum(axis=0))
+    regions = data["views"][0]["regions"]
+    np.testing.assert_array_equal(
+        array(regions["classes"]), comparison.class_map.regions.class_index.ravel()
+    )
 
 
 @pytest.mark.parametrize("n_classes", [10, 60])
-def test_twenty_thousand_points_of_nine_methods_in_a_megabyte(tmp_path, n_classes):
+def test_twenty_thousand_points_of_nine_methods_in_a_page(tmp_path, n_classes):
     rng = np.random.default_rng(1)
     names = [f"sample-{k:06d}" for k in rng.permutation(20_000)]
     comparison = made_up(20_000, n_classes=n_classes, n_methods=9, row_names=names)
     source = written(comparison, tmp_path)
-    assert len(source.encode()) < 1_000_000
+    assert len(source.encode()) < 1_500_000
     data, array = unpack(Page(source))
     assert len(array(data["y"])) == 20_000  # all of them
     assert data["bits"] >= 8
@@ -172,11 +215,12 @@ def test_a_class_named_script_does_nothing(tmp_path):
         preprocessing=[EVIL],
         versions={EVIL: EVIL},
         command=f"supred compare {EVIL}",
-        advice="{{script}} " + EVIL,
+        verdict=["{{script}} " + EVIL, EVIL],
+        importances=[ColumnImportance(EVIL, 0.1, 0.01)],
+        confusions=[Confusion(0, 1, 3, 2, [Difference(EVIL, 1.0, 2.0, 1.5, 3.0)])],
     )
-    comparison.methods[0].name = EVIL
-    comparison.methods[0].parameters = {EVIL: EVIL}
-    comparison.methods[1].status, comparison.methods[1].reason = "failed", EVIL
+    comparison = changed(comparison, 0, name=EVIL, parameters={EVIL: EVIL})
+    comparison = changed(comparison, 1, status="failed", reason=EVIL)
     source = written(comparison, tmp_path)
     page = Page(source)
     assert len(page.scripts) == 3
@@ -192,6 +236,37 @@ def test_a_class_named_script_does_nothing(tmp_path):
     assert "{{script}}" in texts
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n_folds": EVIL},
+        {"seed": EVIL},
+        {"n_settings": EVIL, "n_settings_all": EVIL, "parameters": {"C": EVIL}},
+        {"n_basis": EVIL},
+        {"model_bytes": EVIL},
+        {"fit_seconds": EVIL},
+        {"fold_errors": [EVIL]},
+    ],
+)
+def test_text_in_place_of_a_number_does_nothing(tmp_path, change):
+    # As an edited file of results could hold it.
+    comparison = made_up()
+    own = {"n_folds", "seed"} & set(change)
+    comparison = replace(comparison, **change) if own else changed(comparison, 0, **change)
+    try:
+        page = Page(written(comparison, tmp_path))
+    except (ValueError, TypeError):
+        return
+    assert len(page.scripts) == 3
+    assert "alert" not in "".join(name for name, _ in page.elements)
+
+
+def test_what_is_not_markup_is_escaped():
+    assert tag("p", EVIL, title=EVIL) == f'<p title="{text(EVIL)}">{text(EVIL)}</p>'
+    assert "<script" not in tag("p", EVIL, title=EVIL)
+    assert tag("p", tag("b", "x"), None, hidden=None) == "<p><b>x</b></p>"
+
+
 def test_undecodable_text_is_written(tmp_path):
     broken = b"caf\xe9".decode("utf-8", "surrogateescape")
     source = written(made_up(title=broken, classes=[broken, "b", "c", "d"]), tmp_path)
@@ -202,8 +277,8 @@ def test_no_reference_leaves_the_file(tmp_path):
     source = written(made_up(), tmp_path)
     page = Page(source)
     assert not re.search(r"https?://|//[a-z]+\.|url\(|@import|fetch\(|XMLHttp|WebSocket", source)
-    for tag, attributes in page.elements:
-        assert tag not in ("link", "iframe", "object", "embed", "img")
+    for name, attributes in page.elements:
+        assert name not in ("link", "iframe", "object", "embed", "img")
         assert "src" not in attributes
         assert attributes.get("href", "#").startswith("#")
     policy = next(a["content"] for t, a in page.elements if a.get("http-equiv"))
@@ -212,9 +287,14 @@ def test_no_reference_leaves_the_file(tmp_path):
 
 
 def test_the_page_tells_how_it_was_made(tmp_path):
-    comparison = made_up(advice="Take method 0.", n_folds=5, interrupted=True)
-    comparison.methods[0].parameters = {"C": 10.0}
-    comparison.methods[0].n_settings, comparison.methods[0].n_settings_all = 3, 12
+    comparison = made_up(
+        verdict=["Take method 0.", "It is tuned."],
+        n_folds=5,
+        interrupted=True,
+        importances=[ColumnImportance("b", 0.123, 0.02)],
+        confusions=[Confusion(0, 1, 3, 2, [Difference("a", 1.25, 2.0, 1.5, 3.0)])],
+    )
+    comparison = changed(comparison, 0, parameters={"C": 10.0}, n_settings=3, n_settings_all=12)
     comparison.methods.append(MethodResult("late", "skipped", reason="no time was left"))
     texts = " ".join(Page(written(comparison, tmp_path)).texts)
     for told in (
@@ -223,7 +303,14 @@ def test_the_page_tells_how_it_was_made(tmp_path):
         "Take method 0.",
         "Nothing was scaled.",
         comparison.command,
-        "skipped: no time was left",
+        "not run: no time was left",
+        "partly tuned",
+        "Error of the map on the held-out rows: ",
+        "12.5 %",
+        "5 nearest neighbours on the map: 25.0 %",
+        "rise of the error, in points",
+        "class 0 and class 1",
+        "1.25",
         "(50 to 50 rows each), 5 folds",
         "The comparison was interrupted",
         "3 of 12 settings were tried in the time given",
@@ -234,44 +321,28 @@ def test_the_page_tells_how_it_was_made(tmp_path):
 
 def test_a_page_without_any_result(tmp_path):
     texts = " ".join(Page(written(made_up(methods=[]), tmp_path)).texts)
-    assert "No method has both an error and a model size" in texts
+    assert "Error of the map" in texts  # the map alone
+    assert "Confusion" not in texts
     failed = [MethodResult("a", "failed", reason="it broke")]
     assert "it broke" in written(made_up(methods=failed), tmp_path)
 
 
 def test_summary_is_ordered_and_best_is_marked():
-    comparison = made_up(n_methods=3)
-    comparison.methods[0].fold_errors = [0.5, 0.3]
+    comparison = changed(made_up(n_methods=3), 0, fold_errors=[0.5, 0.3])
     comparison.methods[1] = MethodResult("late", "skipped", reason="no time")
-    assert ordered(comparison.methods) == [2, 0, 1]
     table = summary_table(comparison)
+    assert [int(k) for k in re.findall(r'data-pick="(\d)"', table)] == [2, 0, 1]
     best = re.search(r'<tr class="best">(.*?)</tr>', table)[1]
     assert "method 2" in best
-    assert "16.00&nbsp;% <small>± 4.00</small>" in best  # mean of 0.12 and 0.2
+    assert "16.00\u00a0% <small>± 4.00</small>" in best  # mean of 0.12 and 0.2
 
 
 def test_quantised_coordinates_that_are_not_finite():
-    values = np.array([np.nan, 1.0, np.inf, 3.0, 2.0])
-    codes, low, high = quantise(values, 8)
-    assert (low, high) == (1.0, 3.0)
-    assert codes.tolist() == [255, 0, 255, 254, 127]
-    assert quantise(np.full(2, np.nan), 12)[0].tolist() == [4095, 4095]
-    assert quantise(np.full(2, 5.0), 8)[0].tolist() == [0, 0]
-    huge = quantise(np.array([-1.7e308, 0.0, 1.7e308]), 8)[0]
-    assert huge.tolist() == [0, 127, 254]
-
-
-def test_confusions_against_scikit_learn():
-    rng = np.random.default_rng(0)
-    y, predicted = rng.integers(5, size=(2, 300))
-    counts = confusion_counts(y, predicted, 5)
-    np.testing.assert_array_equal(counts, confusion_matrix(y, predicted))
-    listed = most_confused(counts)
-    off_diagonal = sorted(
-        (counts[i, j] for i in range(5) for j in range(5) if i != j), reverse=True
-    )
-    assert [count for _, _, count in listed] == off_diagonal[: len(listed)]
-    assert most_confused(np.diag([3, 4])) == []
+    values = np.array([np.nan, 1.0, np.inf, 3.0, 2.0, 9.0])
+    assert quantise(values, 8, 1.0, 3.0).tolist() == [255, 0, 255, 254, 127, 254]
+    assert quantise(np.full(2, np.nan), 12, 0.0, 1.0).tolist() == [4095, 4095]
+    huge = np.array([-1.7e308, 0.0, 1.7e308])
+    assert quantise(huge, 8, huge[0], huge[2]).tolist() == [0, 127, 254]
 
 
 def test_thinned_lines_keep_their_peaks():
@@ -284,41 +355,34 @@ def test_thinned_lines_keep_their_peaks():
 
 
 def test_charts_have_a_text_for_readers_who_do_not_see_them():
-    chart = trade_off_chart(made_up())
-    assert "method 0 15.00 % at 1 kB; method 1 15.50 % at 2 kB" in chart
+    bars = [Bar("method 0", 15.0, 1.0, "15.0", 0), Bar("method 1", 99.0, 0.0, "99.0", 1)]
+    assert "error: method 0 15.0; method 1 99.0" in bar_chart(bars, "error")
     assert "objective from 3 to 1.5" in trace_chart({"objective": [3.0, 2.0, 1.5]})
     assert "keeps no trace" in trace_chart(None)
     assert "keeps no trace" in trace_chart({"seconds": [1.0]})
 
 
-def test_names_in_a_chart_do_not_lie_on_each_other():
-    rng = np.random.default_rng(0)
-    names = ["ClassConstrainedEmbedding", "SVC", "LowDimSVC", "LDA", "PCA + SVC", "NCA"]
-    for _ in range(20):
-        acrosses, ups = rng.uniform(60, 480, 6), rng.uniform(100, 180, 6)
-        places = place_names(names, list(acrosses), list(ups))
-        boxes = [(x, x + 6.5 * len(n), y) for n, (x, y) in zip(names, places, strict=True)]
-        assert all(left >= 0 and right <= WIDTH for left, right, _ in boxes)
-        for i, (left, right, y) in enumerate(boxes):
-            for start, end, other in boxes[:i]:
-                assert left > end or right < start or abs(y - other) >= 12.9
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_bars_stay_inside_whatever_their_lengths(logarithmic):
+    bars = [Bar(f"m{k}", v, 0.1, f"{v}", k) for k, v in enumerate((2.0, 1.5, 3.0, 90.0))]
+    chart = bar_chart(bars, "error (%)", logarithmic=logarithmic)
+    ends = [
+        float(x) + float(width)
+        for x, width in re.findall(
+            r'<rect class="fill" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', chart
+        )
+    ]
+    assert len(ends) == 4
+    assert max(ends) <= 420
+    assert ends[3] == max(ends)
+    assert ends[1] < ends[0] < ends[2]
 
 
 def test_charts_of_a_single_value_and_of_no_error():
-    one = made_up(n_methods=1)
-    one.methods[0].fold_errors = [0.0]
-    for chart in (trade_off_chart(one), trace_chart({"mu": [2.0], "train_error": [0.0]})):
+    one = bar_chart([Bar("m", 0.0, 0.0, "0", 0)], "error (%)")
+    for chart in (one, trace_chart({"mu": [2.0], "train_error": [0.0]})):
         assert "nan" not in chart
         assert "inf" not in chart
-
-
-def test_numbers_in_words():
-    assert [bytes_text(n) for n in (0, 999, 1000, 123_456, 2.5e9)] == [
-        "0 B", "999 B", "1 kB", "123 kB", "2.5 GB"
-    ]  # fmt: skip
-    assert [seconds_text(s) for s in (0.00012, 0.05, 0.5, 12.3, 321.0)] == [
-        "0.12 ms", "50 ms", "0.5 s", "12 s", "321 s"
-    ]  # fmt: skip
 
 
 def test_safe_json_reads_back():
@@ -344,9 +408,7 @@ def test_parts_that_do_not_fit_are_refused(tmp_path, change, message):
 
 def test_methods_that_do_not_fit_are_refused(tmp_path):
     def refuse(message, **changes):
-        comparison = made_up()
-        for name, value in changes.items():
-            setattr(comparison.methods[1], name, value)
+        comparison = changed(made_up(), 1, **changes)
         with pytest.raises(ValueError, match=message):
             write_report(comparison, tmp_path / "report.html")
 
@@ -359,7 +421,7 @@ def test_methods_that_do_not_fit_are_refused(tmp_path):
         write_report(made_up(), tmp_path / "report.html", max_points=0)
 
 
-def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("the old one")
 
@@ -368,13 +430,7 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(OSError, match="No space left"):
-        write_whole(path, b"new")
-    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+        write_report(made_up(), path)
     assert path.read_text() == "the old one"
-
-
-def test_the_file_can_be_read_by_others(tmp_path):
-    path = write_whole(tmp_path / "a.html", b"x")
-    beside = tmp_path / "b.html"
-    beside.write_bytes(b"x")
-    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(beside.stat().st_mode)
+    with pytest.raises(OSError, match="exists"):
+        write_report(made_up(), path, overwrite=False)

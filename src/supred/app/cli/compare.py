@@ -1,7 +1,6 @@
 """Try every method on a table: one table of results, one report."""
 
 import argparse
-import importlib.util
 import shlex
 import sys
 from typing import TYPE_CHECKING, Any
@@ -32,6 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--components", type=_options.positive, metavar="L", help="latent dimensions of all methods"
     )
     parser.add_argument(
+        "--metric",
+        choices=("error", "balanced"),
+        default="error",
+        help="what methods are tuned and ranked by: the share of rows misclassified, or its mean "
+        "over the classes, in which small ones count as much as large ones (default: error)",
+    )
+    parser.add_argument(
         "--rows",
         type=_options.positive,
         metavar="N",
@@ -46,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--save", metavar="FILE", help="keep the results, for supred report to show again"
     )
+    parser.add_argument(
+        "--save-model", metavar="FILE", help="fit the best method to all rows and save it"
+    )
     _options.add_json(parser)
 
 
@@ -54,12 +63,13 @@ def run(options: argparse.Namespace) -> int:
     from supred.common.files import check_output
 
     page = report_path(options)
-    for path in (page, options.save):
+    for path in (page, options.save, options.save_model):
         if path is not None:
             check_output(path, overwrite=options.force)
     table, preparation = _options.read_training(options)
 
-    from supred.app.comparison.engine import check_methods, compare
+    from supred.app.comparison.engine import compare
+    from supred.app.comparison.methods import check_methods
     from supred.app.tables.assemble import sampled
 
     if options.rows is not None:
@@ -75,7 +85,9 @@ def run(options: argparse.Namespace) -> int:
             n_folds=options.folds,
             budget=options.budget,
             tune=not options.no_tune,
+            metric=options.metric,
             n_components=options.components,
+            explain=page is not None or options.save is not None,
             seed=options.seed,
             command=shlex.join(["supred", *options.argv]),
             tell=progress.tell,
@@ -85,18 +97,30 @@ def run(options: argparse.Namespace) -> int:
     else:
         print("\n".join(_options.aligned(table_rows(comparison))))
         sys.stdout.flush()
-    if page is None and options.out is not None:
-        _options.say(options, "This installation has no report: the table only.")
     if comparison.interrupted:
         _options.say(options, "Interrupted: what was finished is kept.")
-    _options.say(options, comparison.advice)
+    _options.say(options, *comparison.verdict)
     if options.save is not None:
         from supred.app.comparison.file import save_comparison
 
         save_comparison(comparison, options.save, overwrite=options.force)
         _options.say(options, f"Results: {options.save}")
+    if options.save_model is not None and not comparison.interrupted:
+        from supred.app.comparison.take_away import save_best_model
+
+        told = save_best_model(
+            comparison,
+            table,
+            preparation,
+            options.save_model,
+            n_components=options.components,
+            overwrite=options.force,
+        )
+        _options.say(options, told)
     if page is not None:
-        write_page(comparison, page, overwrite=options.force)
+        from supred.app.report import write_report
+
+        write_report(comparison, page, overwrite=options.force)
         _options.say(options, f"Report: {page}")
         if options.open:
             import webbrowser
@@ -112,8 +136,6 @@ def report_path(options: argparse.Namespace) -> str | None:
     """Return where the report goes, None if there is to be none."""
     if options.no_report:
         return None
-    if importlib.util.find_spec("supred.app.report") is None:
-        return None
     if options.out is not None:
         return str(options.out)
     from pathlib import Path
@@ -122,44 +144,32 @@ def report_path(options: argparse.Namespace) -> str | None:
     return f"{name or 'supred'}-report.html"
 
 
-def write_page(comparison: "Comparison", path: str, *, overwrite: bool) -> None:
-    """Write the report so that it is there whole or not at all."""
-    import importlib
-    import tempfile
-    from pathlib import Path
-
-    from supred.common.files import atomic_write
-
-    write_report = importlib.import_module("supred.app.report").write_report
-
-    with tempfile.TemporaryDirectory() as folder:
-        draft = Path(folder, "report.html")
-        write_report(comparison, draft)
-        with atomic_write(path, overwrite=overwrite) as file:
-            file.write(draft.read_bytes())
-
-
 def table_rows(comparison: "Comparison") -> list[list[str]]:
     """Return the table: a header, then one row a method."""
-    from supred.app.comparison.advice import bytes_text, mean_error, standard_error
+    from supred.app.comparison.scores import estimate, ranked
+    from supred.app.comparison.verdict import bytes_text
 
-    rows = [["method", "error %", "± s.e.", "dims", "basis", "size", "fit s", "predict ms", ""]]
-    for method in comparison.methods:
-        if method.status != "done":
-            blank = ["-"] * 7
+    head = ["method", "error %", "± s.e.", "balanced %", "dims", "basis", "size", "fit s"]
+    rows = [[*head, "predict ms", ""]]
+    for k in ranked(comparison.methods, comparison.metric):
+        method = comparison.methods[k]
+        error, balanced = estimate(method), estimate(method, "balanced")
+        if error is None or balanced is None:
+            blank = ["-"] * 8
             rows.append([method.name, *blank, f"{method.status}: {method.reason}"])
             continue
         rows.append(
             [
                 method.name,
-                f"{100 * mean_error(method):.2f}",
-                f"{100 * standard_error(method):.2f}",
+                f"{100 * error.mean:.2f}",
+                f"{100 * error.standard_error:.2f}",
+                f"{100 * balanced.mean:.2f}",
                 _shown(method.n_components),
                 _shown(method.n_basis),
-                bytes_text(method.model_bytes),
+                bytes_text(method.model_bytes or 0),
                 f"{method.fit_seconds or 0:.3g}",
                 f"{1000 * (method.predict_seconds or 0):.3g}",
-                "",
+                "" if method.tuning == "tuned" else method.tuning,
             ]
         )
     widest = max(len(row[-1]) for row in rows)
@@ -184,7 +194,12 @@ def as_json(comparison: "Comparison", page: str | None) -> dict[str, Any]:
         "seed": comparison.seed,
         "preprocessing": comparison.preprocessing,
         "methods": [_method_json(method) for method in comparison.methods],
-        "advice": comparison.advice,
+        "metric": comparison.metric,
+        "verdict": comparison.verdict,
+        "permutation_p_value": comparison.structure and comparison.structure.p_value,
+        "map_error": comparison.class_map and comparison.class_map.error,
+        "map_neighbor_error": comparison.class_map and comparison.class_map.neighbor_error,
+        "column_importances": {item.column: item.rise for item in comparison.importances},
         "interrupted": comparison.interrupted,
         "versions": comparison.versions,
         "command": comparison.command,
@@ -193,15 +208,17 @@ def as_json(comparison: "Comparison", page: str | None) -> dict[str, Any]:
 
 
 def _method_json(method: "MethodResult") -> dict[str, Any]:
-    from supred.app.comparison.advice import mean_error, standard_error
+    from supred.app.comparison.scores import estimate
 
-    done = method.status == "done"
+    error, balanced = estimate(method), estimate(method, "balanced")
     return {
         "name": method.name,
         "status": method.status,
         "reason": method.reason,
-        "error": mean_error(method) if done else None,
-        "standard_error": standard_error(method) if done else None,
+        "error": error and error.mean,
+        "standard_error": error and error.standard_error,
+        "balanced_error": balanced and balanced.mean,
+        "tuning": method.tuning,
         "fold_errors": method.fold_errors,
         "n_components": method.n_components,
         "n_basis": method.n_basis,

@@ -1,7 +1,6 @@
 """Make the report again from results that were kept."""
 
 import argparse
-import importlib.util
 
 from supred.app.cli import _options, compare
 
@@ -20,15 +19,13 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from supred.app.comparison.file import load_comparison
-    from supred.app.tables.table import TableError
+    from supred.app.report import write_report
     from supred.common.files import check_output
 
-    if importlib.util.find_spec("supred.app.report") is None:
-        raise TableError("this installation of supred has no report.")
     page = options.out or f"{Path(options.results).stem}-report.html"
     check_output(page, overwrite=options.force)
     comparison = load_comparison(options.results)
-    compare.write_page(comparison, page, overwrite=options.force)
+    write_report(comparison, page, overwrite=options.force)
     _options.say(options, f"Report: {page}")
     if options.json:
         _options.print_json(compare.as_json(comparison, page))

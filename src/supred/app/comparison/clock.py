@@ -23,19 +23,18 @@ class Clock:
     Parameters
     ----------
     budget : float or None
-        Seconds in all; None is without end.
+        Seconds in all; None means no limit.
     """
 
     def __init__(self, budget: float | None) -> None:
-        self.end = np.inf if budget is None else perf_counter() + budget
+        self.budget = np.inf if budget is None else budget
+        self.end = perf_counter() + self.budget
 
-    def left(self) -> float:
-        """Return the seconds that are left."""
-        return self.end - perf_counter()
-
-    def share(self, n_methods: int) -> float:
-        """Return the seconds that are left for each of some methods."""
-        return self.left() / max(n_methods, 1)
+    def left(self, *, reserve: float = 0.0) -> float:
+        """Return the seconds that are left, without a reserve (a share of the budget)."""
+        if not np.isfinite(self.end):
+            return float(np.inf)
+        return self.end - perf_counter() - reserve * self.budget
 
 
 class Tuning(NamedTuple):

@@ -77,16 +77,12 @@ def table_inputs_and_steps(
         Made by ``Preparation.pipeline(columns)``.
     """
     learnt = learnt_numbers(transformer)
-    texts = [column for column in columns if column.kind == "text"]
-    categories = tuple(
-        tuple(column.values[int(place)] for place in places)
-        for column, places in zip(texts, learnt.get("categories", []), strict=False)
-    )
+    categories = tuple(tuple(values) for values in learnt.get("categories", []))
+    texts = tuple(column.name for column in columns if column.kind == "text")
     inputs = Inputs(
         tuple(column.name for column in columns if column.kind == "number"),
-        tuple(column.name for column in texts) if categories else (),
+        texts if categories else (),
         categories,
-        tuple(columns),
     )
     # The encoded texts, behind the numbers, have no gaps and are not scaled.
     n_encoded = inputs.n_columns - len(inputs.numbers)

@@ -1,34 +1,37 @@
-"""Charts as SVG: sharp in print, in the page's colours, readable without the script."""
+"""Charts as SVG: sharp in print, in the page's colours, readable without the script.
+
+matplotlib would draw ticks too, but the page must not need it: it is an optional dependency.
+"""
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from supred.app.comparison.result import Comparison
-from supred.app.report.tables import bytes_text, mean_error, standard_error, text
-from supred.plotting.style import COLORS, class_style
-from supred.plotting.trade_off import worth_their_cost
+from supred.app.comparison.verdict import bytes_text
+from supred.app.report.html import Markup, tag
 from supred.plotting.training_trace import trace_panels
 
-WIDTH, HEIGHT = 500, 310
+WIDTH = 420
+ROW_HEIGHT = 22
+NAME_WIDTH, VALUE_WIDTH = 168, 56
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 14, 44
 LINE_HEIGHT = 13
-LETTER_WIDTH = 7.2  # of a bold letter, on average
 TRACE_WIDTH, TRACE_HEIGHT = 350, 210
+LONGEST_NAME = 25
+# A bar longer than this many times the middle one is cut, so that the others can be told apart.
+CUT = 4
 
-# Outlines of matplotlib's markers, about the origin, "reach" 1.
-_SHAPES = {
-    "s": "M-.85-.85H.85V.85H-.85Z",
-    "^": "M0-1.1L1 .8H-1Z",
-    "v": "M0 1.1L1-.8H-1Z",
-    "D": "M0-1.15L1.15 0L0 1.15L-1.15 0Z",
-    "P": "M-.4-1.1H.4V-.4H1.1V.4H.4V1.1H-.4V.4H-1.1V-.4H-.4Z",
-    "X": "M-.6-1.1L0-.5L.6-1.1L1.1-.6L.5 0L1.1 .6L.6 1.1L0 .5L-.6 1.1L-1.1 .6L-.5 0L-1.1-.6Z",
-    "*": "M0-1.2L.3-.4L1.15-.37L.48.15L.7 .97L0 .5L-.7 .97L-.48 .15L-1.15-.37L-.3-.4Z",
-    "o": "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1-1 0Z",
-}
+
+class Bar(NamedTuple):
+    """One line of a bar chart."""
+
+    name: str
+    value: float
+    spread: float
+    shown: str  # the value in words, at the right end
+    method: int  # position of the method, -1 for something else
 
 
 class _Scale:
@@ -59,65 +62,100 @@ class _Scale:
         """Return round numbers inside the scale."""
         if self.logarithmic:
             decades = range(math.floor(self.low), math.ceil(self.high) + 1)
-            few = self.high - self.low > 2
-            steps = (1,) if few else (1, 2, 5)
-            every = [m * 10.0**d for d in decades for m in steps]
+            wide = self.high - self.low > 2
+            step = 1 + int((self.high - self.low) / 5)
+            every = [m * 10.0**d for d in decades[::step] for m in ((1,) if wide else (1, 2, 5))]
             return [v for v in every if self.low - 1e-9 <= math.log10(v) <= self.high + 1e-9]
         raw = (self.high - self.low) / 4
         power = 10.0 ** math.floor(math.log10(raw))
-        step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
-        step = max(step, 1.0) if self.whole else step
-        first = math.ceil(self.low / step - 1e-9)
-        return [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+        step_size = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
+        step_size = max(step_size, 1.0) if self.whole else step_size
+        first = math.ceil(self.low / step_size - 1e-9)
+        last = math.floor(self.high / step_size + 1e-9)
+        return [k * step_size for k in range(first, last + 1)]
 
 
-def trade_off_chart(comparison: Comparison) -> str:
-    """Return the chart of held-out error against model size, or a sentence if there is none."""
-    shown = [
-        (k, m, error)
-        for k, m in enumerate(comparison.methods)
-        if m.status == "done" and m.model_bytes and (error := mean_error(m)) is not None
+def bar_chart(
+    bars: Sequence[Bar], axis: str, *, logarithmic: bool = False, bound: float | None = None
+) -> Markup:
+    """Return horizontal bars with their names and values: nothing can lie on anything else.
+
+    Parameters
+    ----------
+    bars : sequence of Bar
+    axis : str
+        What the values are.
+    logarithmic : bool
+    bound : float, optional
+        A line; bars up to it have bold names.
+    """
+    if not bars:
+        return tag("p", "There is nothing to show.")
+    values = np.array([bar.value for bar in bars])
+    ends = values + np.array([bar.spread for bar in bars])
+    low, high = 0.0, max(float(ends.max()), 1e-9)
+    if logarithmic:
+        low, high = float(values.min()) / 2, float(values.max()) * 1.2
+    else:
+        high = 1.05 * min(high, max(CUT * float(np.median(ends)), float(ends[0]) * 1.2, 1e-9))
+    x = _Scale(low, high, NAME_WIDTH, WIDTH - VALUE_WIDTH, logarithmic=logarithmic)
+    height = ROW_HEIGHT * len(bars) + 40
+    bottom = ROW_HEIGHT * len(bars) + 6
+    parts: list[Any] = []
+    for value in x.ticks():
+        at = x(value)
+        label = bytes_text(value) if logarithmic else _number(value)
+        parts.append(tag("line", class_="grid", x1=at, x2=at, y1=2, y2=bottom))
+        parts.append(tag("text", label, class_="tick mid", x=at, y=bottom + 13))
+    if bound is not None and bound < high:
+        parts.append(tag("line", class_="front", x1=x(bound), x2=x(bound), y1=2, y2=bottom))
+    for k, bar in enumerate(bars):
+        parts.append(_bar(bar, x, high, ROW_HEIGHT * k + 15, bound))
+    parts.append(tag("text", axis, class_="mid", x=(x.start + x.end) / 2, y=bottom + 29))
+    summary = f"{axis}: " + "; ".join(f"{bar.name} {bar.shown}" for bar in bars)
+    return _svg(parts, summary, WIDTH, height)
+
+
+def _bar(bar: Bar, x: _Scale, high: float, baseline: float, bound: float | None) -> Markup:
+    middle = baseline - 4
+    start = x(0.0) if not x.logarithmic else x.start
+    end = x(min(max(bar.value, 0.0), high)) if not x.logarithmic else x(bar.value)
+    near = bound is not None and bar.value <= bound
+    parts = [
+        tag("title", f"{bar.name}: {bar.shown}"),
+        tag(
+            "text",
+            _shortened(bar.name),
+            class_="end on-front" if near else "end",
+            x=NAME_WIDTH - 8,
+            y=baseline,
+        ),
+        tag(
+            "rect",
+            class_="fill",
+            x=start,
+            y=middle - 6,
+            width=max(round(end - start, 1), 1.0),
+            height=12,
+        ),
     ]
-    if not shown:
-        return "<p>No method has both an error and a model size.</p>"
-    sizes = np.array([m.model_bytes for _, m, _ in shown], dtype=float)
-    errors = np.array([100 * error for _, _, error in shown])
-    bars = np.array([100 * (standard_error(m) or 0.0) for _, m, _ in shown])
-    x = _Scale(
-        sizes.min() / 1.6, sizes.max() * 3, LEFT, WIDTH - RIGHT, logarithmic=True
-    )  # room for names on the right
-    y = _Scale(0.0, 1.08 * max(float((errors + bars).max()), 0.1), HEIGHT - BOTTOM, TOP)
-    parts = _frame(x, y, "model size", "held-out error (%)", bytes_text)
-    front = worth_their_cost(errors, sizes)
-    path = " ".join(f"{x(sizes[k])},{y(errors[k])}" for k in front)
-    parts.append(f'<polyline class="front" points="{path}"/>')
-    names = [_shortened(m.name) for _, m, _ in shown]
-    places = place_names(names, [x(s) for s in sizes], [y(e) for e in errors])
-    for n, (k, method, _) in enumerate(shown):
-        across, up = x(sizes[n]), y(errors[n])
-        low, high = y(max(errors[n] - bars[n], 0.0)), y(errors[n] + bars[n])
-        parts.append(f'<line class="bar" x1="{across}" x2="{across}" y1="{low}" y2="{high}"/>')
-        what = f"{method.name}: {errors[n]:.2f} %, {bytes_text(sizes[n])}"
-        parts.append(f"<g><title>{text(what)}</title>{_marker(k, across, up)}</g>")
-        left, baseline = places[n]
-        weight = ' class="on-front"' if n in front else ""
-        parts.append(f'<text{weight} x="{left}" y="{baseline}">{text(names[n])}</text>')
-    told = "Held-out error against model size: " + "; ".join(
-        f"{m.name} {e:.2f} % at {bytes_text(s)}"
-        for (_, m, _), e, s in zip(shown, errors, sizes, strict=True)
-    )
-    return _svg(parts, told, WIDTH, HEIGHT)
+    if bar.spread > 0:
+        left = x(min(max(bar.value - bar.spread, 0.0), high))
+        right = x(min(bar.value + bar.spread, high))
+        parts.append(tag("line", class_="bar", x1=left, x2=right, y1=middle, y2=middle))
+    parts.append(tag("text", bar.shown, class_="end", x=WIDTH - 4, y=baseline))
+    return tag("g", *parts)
 
 
-def trace_chart(history: Mapping[str, Any] | None) -> str:
+def trace_chart(history: Mapping[str, Any] | None) -> Markup:
     """Return the panels of a training trace, or a sentence if there is none."""
     panels = trace_panels(history) if history else []
     if not panels:
-        return "<p>This method keeps no trace of its training.</p>"
-    return "".join(_trace_panel(*panel) for panel in panels)
+        return tag("p", "This method keeps no trace of its training.")
+    return Markup("".join(_trace_panel(*panel) for panel in panels))
 
 
-def _trace_panel(name: str, columns: dict[str, np.ndarray], logarithmic: bool) -> str:
+def _trace_panel(name: str, columns: dict[str, np.ndarray], logarithmic: bool) -> Markup:
     """Return one panel: some columns of a history over the iterations."""
     share = name == "error"
     series = {column: (100.0 if share else 1.0) * values for column, values in columns.items()}
@@ -128,20 +166,20 @@ def _trace_panel(name: str, columns: dict[str, np.ndarray], logarithmic: bool) -
     top = TOP + LINE_HEIGHT if len(series) > 1 else TOP  # room for the names of the lines
     x = _Scale(0, max(longest - 1, 1), LEFT, TRACE_WIDTH - RIGHT, whole=True)
     y = _Scale(low, high, TRACE_HEIGHT - BOTTOM, top, logarithmic=logarithmic)
-    parts = _frame(x, y, "iteration", "error (%)" if share else name, _number)
+    parts = _frame(x, y, "iteration", "error (%)" if share else name)
     told = []
     for n, (column, line) in enumerate(series.items()):
         drawn = thinned(line)
         points = " ".join(f"{x(k)},{y(line[k])}" for k in drawn)
-        parts.append(f'<polyline class="trace t{n}" points="{points}"/>')
+        parts.append(tag("polyline", class_=f"trace t{n}", points=points))
         title = column.replace("_", " ")
         told.append(f"{title} from {_number(line[drawn[0]])} to {_number(line[drawn[-1]])}")
         if len(series) > 1:
             across = LEFT + 147 * n
             parts.append(
-                f'<polyline class="trace t{n}" points="{across},8 {across + 20},8"/>'
-                f'<text class="tick" x="{across + 24}" y="12">{text(title)}</text>'
+                tag("polyline", class_=f"trace t{n}", points=f"{across},8 {across + 20},8")
             )
+            parts.append(tag("text", title, class_="tick", x=across + 24, y=12))
     summary = f"{name} over {longest} iterations: {', '.join(told)}"
     return _svg(parts, summary, TRACE_WIDTH, TRACE_HEIGHT)
 
@@ -159,32 +197,25 @@ def thinned(values: np.ndarray, n_kept: int = 300) -> np.ndarray:
     return np.array(sorted(kept))
 
 
-def _svg(parts: list[str], told: str, width: int, height: int) -> str:
-    return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{text(told)}">'
-        f"{''.join(parts)}</svg>"
-    )
+def _svg(parts: Sequence[Any], told: str, width: int, height: int) -> Markup:
+    return tag("svg", *parts, viewBox=f"0 0 {width} {height}", role="img", **{"aria_label": told})
 
 
-def _frame(x: _Scale, y: _Scale, x_name: str, y_name: str, x_text: Any) -> list[str]:
+def _frame(x: _Scale, y: _Scale, x_name: str, y_name: str) -> list[Markup]:
     """Return axes, grid lines and their numbers."""
     parts = []
     for value in y.ticks():
         up = y(value)
-        parts.append(f'<line class="grid" x1="{x.start}" x2="{x.end}" y1="{up}" y2="{up}"/>')
-        parts.append(
-            f'<text class="tick end" x="{x.start - 6}" y="{up + 4}">{_number(value)}</text>'
-        )
+        parts.append(tag("line", class_="grid", x1=x.start, x2=x.end, y1=up, y2=up))
+        parts.append(tag("text", _number(value), class_="tick end", x=x.start - 6, y=up + 4))
     for value in x.ticks():
-        parts.append(
-            f'<text class="tick mid" x="{x(value)}" y="{y.start + 17}">{text(x_text(value))}</text>'
-        )
-    parts.append(
-        f'<line class="axis" x1="{x.start}" x2="{x.end}" y1="{y.start}" y2="{y.start}"/>'
-        f'<text class="mid" x="{(x.start + x.end) / 2}" y="{y.start + 36}">{text(x_name)}</text>'
-        f'<text class="mid" transform="translate(10 {(y.start + y.end) / 2}) rotate(-90)">'
-        f"{text(y_name)}</text>"
-    )
+        parts.append(tag("text", _number(value), class_="tick mid", x=x(value), y=y.start + 17))
+    middle = (y.start + y.end) / 2
+    parts += [
+        tag("line", class_="axis", x1=x.start, x2=x.end, y1=y.start, y2=y.start),
+        tag("text", x_name, class_="mid", x=(x.start + x.end) / 2, y=y.start + 36),
+        tag("text", y_name, class_="mid", transform=f"translate(10 {middle}) rotate(-90)"),
+    ]
     return parts
 
 
@@ -192,41 +223,5 @@ def _number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _marker(position: int, across: float, up: float) -> str:
-    shape = _SHAPES[class_style(position).marker]
-    color = position % len(COLORS)
-    return (
-        f'<path class="mark f{color}" d="{shape}" transform="translate({across} {up}) scale(6)"/>'
-    )
-
-
-def place_names(
-    names: list[str], acrosses: list[float], ups: list[float]
-) -> list[tuple[float, float]]:
-    """Return left end and baseline of each name: by its point, not on another, not outside."""
-    places: list[tuple[float, float]] = [(0.0, 0.0)] * len(names)
-    taken: list[tuple[float, float, float]] = []  # left, right, baseline
-    steps = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5]
-    for k in np.argsort(ups, kind="stable"):
-        width = LETTER_WIDTH * len(names[k])
-        left = acrosses[k] + 10
-        if left + width > WIDTH:
-            left = max(acrosses[k] - 10 - width, 0.0)
-        candidates = [ups[k] + 4 + LINE_HEIGHT * step for step in steps]
-        inside = [c for c in candidates if TOP <= c <= HEIGHT - BOTTOM - 3] or candidates
-        free = [
-            c
-            for c in inside
-            if all(
-                left > end or left + width < start or abs(c - other) >= LINE_HEIGHT
-                for start, end, other in taken
-            )
-        ]
-        baseline = round((free or inside)[0], 1)
-        taken.append((left, left + width, baseline))
-        places[k] = (round(left, 1), baseline)
-    return places
-
-
-def _shortened(name: str, length: int = 32) -> str:
-    return name if len(name) <= length else name[: length - 1] + "…"
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

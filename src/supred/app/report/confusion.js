@@ -1,4 +1,4 @@
-// The confusion matrix of one method as a table.
+// The confusion matrix of one method as a table, and how each class fared.
 
 function element(name, text, attributes = {}) {
   const made = document.createElement(name);
@@ -7,7 +7,9 @@ function element(name, text, attributes = {}) {
   return made;
 }
 
-function confusionTable(classes, counts) {
+const inRows = (count) => `${count} ${count === 1 ? 'row' : 'rows'}`;
+
+function confusionTable(classes, counts, choose) {
   const n = classes.length;
   const table = element('table');
   const head = table.createTHead().insertRow();
@@ -23,29 +25,53 @@ function confusionTable(classes, counts) {
       const count = counts[i * n + j];
       const share = total ? count / total : 0;
       const cell = row.insertCell();
-      cell.textContent = count;
       cell.title = `${classes[i]} predicted as ${classes[j]}: ${count} of ${total} (${(100 * share).toFixed(1)} %)`;
-      if (!count) cell.className = 'zero';
-      else {
-        cell.style.backgroundColor = `rgba(var(--heat), ${(0.08 + 0.92 * share).toFixed(3)})`;
-        cell.className = (i === j ? 'hit' : 'miss') + (share > 0.55 ? ' strong' : '');
+      if (!count) {
+        cell.className = 'zero';
+        cell.textContent = 0;
+        continue;
       }
+      cell.style.backgroundColor = `rgba(var(--heat), ${(0.08 + 0.92 * share).toFixed(3)})`;
+      cell.className = (i === j ? 'hit' : 'miss') + (share > 0.55 ? ' strong' : '');
+      const button = element('button', count, { type: 'button', class: 'cell', 'data-cell': `${i},${j}` });
+      button.addEventListener('click', () => choose(i, j));
+      cell.append(button);
     }
   }
   return table;
 }
 
-function showConfusion(method, classes) {
+// Recall and precision, the classes that are missed most often first.
+function classTable(classes, counts, method) {
+  const table = element('table');
+  const head = table.createTHead().insertRow();
+  for (const name of ['class', 'rows', 'found', 'recall', 'predicted', 'precision']) head.append(element('th', name, { scope: 'col' }));
+  const body = table.createTBody();
+  const share = (part, all) => (all ? `${((100 * part) / all).toFixed(1)} %` : '\u2013');
+  const recall = (k) => (counts[k] ? method.found[k] / counts[k] : 1);
+  for (const k of [...classes.keys()].sort((a, b) => recall(a) - recall(b))) {
+    const row = body.insertRow();
+    row.append(element('th', classes[k], { scope: 'row' }));
+    const cells = [counts[k], method.found[k], share(method.found[k], counts[k]), method.predictions[k], share(method.found[k], method.predictions[k])];
+    for (const cell of cells) row.insertCell().textContent = cell;
+  }
+  return table;
+}
+
+function showConfusion(method, data, choose) {
+  const { classes } = data;
   const place = document.getElementById('confusion');
   place.classList.toggle('many', classes.length > 16);
   const list = document.getElementById('confused');
   list.replaceChildren();
+  document.getElementById('per-class').hidden = method.predicted === null;
   if (method.predicted === null) {
     place.replaceChildren(element('p', 'This method has no held-out predictions.'));
     return;
   }
-  if (method.confusion) place.replaceChildren(confusionTable(classes, method.confusion));
+  if (method.confusion) place.replaceChildren(confusionTable(classes, method.confusion, choose));
   else place.replaceChildren(element('p', `With ${classes.length} classes only the most frequent confusions are listed.`));
+  document.getElementById('class-table').replaceChildren(classTable(classes, data.counts, method));
   if (!method.confused.length) {
     list.append(element('p', 'No row was misclassified.'));
     return;
@@ -53,7 +79,11 @@ function showConfusion(method, classes) {
   list.append(element('h3', 'Most frequent confusions'));
   const items = element('ul');
   for (const [i, j, count] of method.confused) {
-    items.append(element('li', `${classes[i]} predicted as ${classes[j]}: ${count} ${count === 1 ? 'row' : 'rows'}`));
+    const item = element('li', `${classes[i]} predicted as ${classes[j]}: ${inRows(count)} `);
+    const button = element('button', 'show', { type: 'button', class: 'small' });
+    button.addEventListener('click', () => choose(i, j));
+    item.append(button);
+    items.append(item);
   }
   list.append(items);
 }

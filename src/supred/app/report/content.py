@@ -3,65 +3,87 @@
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import train_test_split
 
 from supred.app.comparison.result import Comparison, MethodResult
+from supred.app.comparison.scores import class_counts, most_confused
 from supred.app.report.packing import ArrayStore, quantise, smallest_type
-from supred.plotting.style import class_style
+from supred.plotting.latent_model import Regions, robust_limits
+from supred.plotting.style import COLORS, class_style
 
 # A larger confusion matrix is no longer read; its largest entries are listed in its place.
 MATRIX_CLASSES = 60
 LISTED_CONFUSIONS = 8
+MAP_NAME = "map of the classes"
 
 
 def check_comparison(comparison: Comparison) -> None:
     """Raise a ValueError if the parts of a comparison do not fit together."""
     n_rows, n_classes = len(comparison.y), len(comparison.classes)
-    _check_codes("y", comparison.y, n_rows, n_classes)
+    _check_class_index("y", comparison.y, n_rows, n_classes)
     if len(comparison.row_names) != n_rows:
         raise ValueError(
-            f"row_names has {len(comparison.row_names)} entries for {n_rows} rows; give one a row."
+            f"row_names has {len(comparison.row_names)} entries for {n_rows} rows; "
+            "give one per row."
         )
-    for method in comparison.methods:
-        if method.predicted is not None:
-            _check_codes(f"predicted of {method.name}", method.predicted, n_rows, n_classes)
-        shape = np.shape(method.latent) if method.latent is not None else (n_rows, 1)
+    if comparison.held_out is not None and np.shape(comparison.held_out) != (n_rows,):
+        raise ValueError(f"held_out has shape {np.shape(comparison.held_out)}, needs ({n_rows},).")
+    pictures: list[tuple[str, Any, Any, Any]] = [
+        (method.name, method.predicted, method.latent, method.regions)
+        for method in comparison.methods
+    ]
+    if comparison.class_map is not None:
+        found = comparison.class_map
+        pictures.append(("the map", found.predicted, found.latent, found.regions))
+    for name, predicted, latent, regions in pictures:
+        if predicted is not None:
+            _check_class_index(f"predicted of {name}", predicted, n_rows, n_classes)
+        shape = np.shape(latent) if latent is not None else (n_rows, 1)
         if len(shape) != 2 or shape[0] != n_rows or not 1 <= shape[1] <= 3:
             raise ValueError(
-                f"latent of {method.name} has shape {shape}, needs ({n_rows}, 1 to 3): "
+                f"latent of {name} has shape {shape}, needs ({n_rows}, 1 to 3): "
                 "one row for each row of the table, at most three coordinates."
             )
-        if method.regions is not None:
-            x, y, codes = method.regions
-            if np.shape(codes) != (len(y), len(x)):
+        if regions is not None:
+            x, y, class_index = regions
+            if np.shape(class_index) != (len(y), len(x)):
                 raise ValueError(
-                    f"regions of {method.name}: the classes have shape {np.shape(codes)}, "
+                    f"regions of {name}: the classes have shape {np.shape(class_index)}, "
                     f"the grids {len(y)} and {len(x)} points."
                 )
-            _check_codes(f"regions of {method.name}", np.ravel(codes), np.size(codes), n_classes)
+            flat = np.ravel(class_index)
+            _check_class_index(f"regions of {name}", flat, flat.size, n_classes)
 
 
-def _check_codes(name: str, codes: Any, length: int, n_classes: int) -> None:
-    codes = np.asarray(codes)
-    if codes.shape != (length,) or codes.dtype.kind not in "iu":
+def _check_class_index(name: str, values: Any, length: int, n_classes: int) -> None:
+    values = np.asarray(values)
+    if values.shape != (length,) or values.dtype.kind not in "iu":
         raise ValueError(
-            f"{name} must hold {length} class indices, got {codes.dtype} of shape {codes.shape}."
+            f"{name} must hold {length} class indices, got {values.dtype} of shape {values.shape}."
         )
-    if length and not (codes.min() >= 0 and codes.max() < n_classes):
+    if length and not (values.min() >= 0 and values.max() < n_classes):
         raise ValueError(
-            f"{name} holds {codes.min()} to {codes.max()}; class indices go from 0 to "
+            f"{name} holds {values.min()} to {values.max()}; class indices go from 0 to "
             f"{n_classes - 1}."
         )
 
 
 def choose_rows(y: np.ndarray, n_shown: int, seed: int) -> np.ndarray:
-    """Return the rows that are drawn: all, or a random part with every class in it."""
+    """Return the rows that are drawn: all, or a stratified part with every class in it."""
     if len(y) <= n_shown:
         return np.arange(len(y))
-    rng = np.random.RandomState(seed % 2**32)
-    order = rng.permutation(len(y))
-    _, first = np.unique(y[order], return_index=True)  # one row of each class comes first
+    _, first = np.unique(y, return_index=True)
     rest = np.setdiff1d(np.arange(len(y)), first)
-    return np.sort(order[np.concatenate([first, rest])[:n_shown]])
+    n_more = n_shown - len(first)
+    if n_more <= 0:
+        return np.sort(first[:n_shown])
+    counts = np.unique(y[rest], return_counts=True)[1]
+    even = counts.min() > 1 and len(counts) <= min(n_more, len(rest) - n_more)
+    part, _ = train_test_split(
+        rest, train_size=n_more, stratify=y[rest] if even else None, random_state=seed % 2**32
+    )
+    return np.sort(np.concatenate([first, part]))
 
 
 def pack_comparison(comparison: Comparison, rows: np.ndarray, bits: int) -> tuple[Any, str]:
@@ -77,16 +99,39 @@ def pack_comparison(comparison: Comparison, rows: np.ndarray, bits: int) -> tupl
     """
     store = ArrayStore()
     n_classes = len(comparison.classes)
-    narrow = smallest_type(n_classes)
     y = np.asarray(comparison.y)
+    held = np.ones(len(y), bool) if comparison.held_out is None else comparison.held_out
+    found = comparison.class_map
+    views = []
+    if found is not None:
+        view = _pack_view(MAP_NAME, found.latent, found.regions, 2, rows, n_classes, bits, store)
+        # The network has seen the labels of the other rows: there its answers say nothing.
+        answers = np.where(found.held_out, found.predicted, y)
+        view["shift"] = _pack_shift(answers, y, rows, n_classes, store)
+        views.append(view)
+    for k, method in enumerate(comparison.methods):
+        if method.latent is not None:
+            name = f"latent space of {method.name}"
+            dimensions = method.n_components or np.shape(method.latent)[1]
+            view = _pack_view(
+                name, method.latent, method.regions, dimensions, rows, n_classes, bits, store
+            )
+            views.append({**view, "method": k})
     description = {
         "classes": [str(name) for name in comparison.classes],
         "markers": [class_style(k).marker for k in range(n_classes)],
-        "y": store.add(y[rows].astype(narrow)),
+        "colors": [k % len(COLORS) for k in range(n_classes)],
+        "counts": np.bincount(y, minlength=n_classes).tolist(),
+        "n_new": 0 if found is None else int(found.n_new),
+        "y": store.add(y[rows].astype(smallest_type(n_classes))),
+        "held": store.add(np.asarray(held, dtype=bool)[rows].astype(np.uint8)),
         "rows": _pack_names(comparison.row_names, rows, store),
+        "n_rows": len(y),
+        "target": str(comparison.target),
         "bits": bits,
+        "views": views,
         "methods": [
-            _pack_method(method, y, rows, n_classes, bits, store) for method in comparison.methods
+            _pack_method(method, y, rows, n_classes, store) for method in comparison.methods
         ],
     }
     return description, store.packed()
@@ -101,52 +146,62 @@ def _pack_names(names: list[str], rows: np.ndarray, store: ArrayStore) -> Any:
     return {"names": store.add_text(texts)}
 
 
-def _pack_method(
-    method: MethodResult,
-    y: np.ndarray,
+def _pack_view(
+    name: str,
+    latent: np.ndarray,
+    regions: Regions | None,
+    dimensions: int,
     rows: np.ndarray,
     n_classes: int,
     bits: int,
     store: ArrayStore,
 ) -> dict[str, Any]:
-    narrow = smallest_type(n_classes)
-    packed: dict[str, Any] = {"name": str(method.name), "components": method.n_components or 0}
-    if method.latent is not None:
-        columns = np.asarray(method.latent, dtype=float)[rows].T
-        axes = []
-        for column in columns:
-            codes, low, high = quantise(column, bits)
-            axes.append({"low": low, "high": high, "codes": store.add(codes)})
-        packed["latent"] = axes
-    if method.predicted is not None:
-        predicted = np.asarray(method.predicted)
-        # Mostly zeros, which compress to nothing.
-        shift = (predicted[rows].astype(np.int64) - y[rows]) % n_classes
-        packed["shift"] = store.add(shift.astype(narrow))
-        counts = confusion_counts(y, predicted, n_classes)
-        packed["confused"] = most_confused(counts)
-        if n_classes <= MATRIX_CLASSES:
-            packed["confusion"] = store.add(counts.astype(np.uint32))
-    if method.regions is not None and len(packed.get("latent", ())) == 2:
-        x, up, codes = method.regions
-        packed["regions"] = {
+    """Pack coordinates: rounded inside robust limits, as they are for the few rows outside."""
+    axes = []
+    for column in np.asarray(latent, dtype=float)[rows].T:
+        low, high = robust_limits(column)
+        outside = np.flatnonzero((column < low) | (column > high))
+        axes.append(
+            {
+                "low": low,
+                "high": high,
+                "steps": store.add(quantise(column, bits, low, high)),
+                "outside": [outside.tolist(), [float(f"{v:.6g}") for v in column[outside]]],
+            }
+        )
+    view: dict[str, Any] = {"name": name, "dimensions": int(dimensions), "axes": axes}
+    if regions is not None and len(axes) == 2:
+        x, up, class_index = regions
+        view["regions"] = {
             "x": [float(x[0]), float(x[-1])],
             "y": [float(up[0]), float(up[-1])],
             "shape": [len(up), len(x)],
-            "codes": store.add(np.asarray(codes).astype(narrow)),
+            "classes": store.add(np.asarray(class_index).astype(smallest_type(n_classes))),
         }
+    return view
+
+
+def _pack_shift(
+    predicted: np.ndarray, y: np.ndarray, rows: np.ndarray, n_classes: int, store: ArrayStore
+) -> dict[str, int]:
+    """Pack predictions as what is to be added to the true class: mostly zeros."""
+    shift = (predicted[rows].astype(np.int64) - y[rows]) % n_classes
+    return store.add(shift.astype(smallest_type(n_classes)))
+
+
+def _pack_method(
+    method: MethodResult, y: np.ndarray, rows: np.ndarray, n_classes: int, store: ArrayStore
+) -> dict[str, Any]:
+    packed: dict[str, Any] = {"name": str(method.name)}
+    if method.predicted is None:
+        return packed
+    predicted = np.asarray(method.predicted)
+    packed["shift"] = _pack_shift(predicted, y, rows, n_classes, store)
+    counts = class_counts(y, predicted, n_classes)
+    packed["found"] = store.add(counts.found.astype(np.uint32))
+    packed["predictions"] = store.add(counts.predicted.astype(np.uint32))
+    packed["confused"] = most_confused(y, predicted, n_classes, LISTED_CONFUSIONS)
+    if n_classes <= MATRIX_CLASSES:
+        matrix = confusion_matrix(y, predicted, labels=np.arange(n_classes))
+        packed["confusion"] = store.add(matrix.astype(np.uint32))
     return packed
-
-
-def confusion_counts(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return how often each class (row) was predicted as each class (column)."""
-    pairs = np.asarray(y, dtype=np.int64) * n_classes + predicted
-    return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
-
-
-def most_confused(counts: np.ndarray) -> list[list[int]]:
-    """Return the largest entries off the diagonal: true class, predicted class, rows."""
-    errors = counts - np.diag(np.diag(counts))
-    order = np.argsort(-errors, axis=None, kind="stable")[:LISTED_CONFUSIONS]
-    pairs = zip(*np.unravel_index(order, errors.shape), strict=True)
-    return [[int(i), int(j), int(errors[i, j])] for i, j in pairs if errors[i, j] > 0]

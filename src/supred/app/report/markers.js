@@ -1,7 +1,5 @@
 // Markers of the classes, drawn once each and then copied for every row.
 
-const N_COLORS = 8;
-
 const OUTLINES = {
   s: [[-0.85, -0.85], [0.85, -0.85], [0.85, 0.85], [-0.85, 0.85]],
   '^': [[0, -1.1], [1, 0.8], [-1, 0.8]],
@@ -15,12 +13,12 @@ const OUTLINES = {
     [-0.48, 0.15], [-1.15, -0.37], [-0.3, -0.4]],
 };
 
-function pageColors() {
+// The page's colours as they are now; `indices` says which of the palette each class has.
+function pageColors(indices) {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
-  const classes = [];
-  for (let k = 0; k < N_COLORS; k++) classes.push(read(`--c${k}`));
-  return { classes, ink: read('--ink'), soft: read('--soft'), line: read('--line'), edge: read('--edge') };
+  const classes = indices.map((k) => read(`--c${k}`));
+  return { classes, ink: read('--ink'), soft: read('--soft'), line: read('--line'), edge: read('--edge'), paper: read('--paper') };
 }
 
 function traceMarker(context, marker, x, y, reach) {
@@ -62,7 +60,7 @@ function makeSprite(reach, ratio, paint) {
 
 function classSprites(markers, colors, reach, ratio) {
   return markers.map((marker, k) => makeSprite(reach, ratio, (context) => {
-    drawMarker(context, marker, colors.classes[k % N_COLORS], colors.edge, 0, 0, reach);
+    drawMarker(context, marker, colors.classes[k], colors.edge, 0, 0, reach);
   }));
 }
 

@@ -27,33 +27,29 @@ def safe_json(value: Any) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def quantise(values: np.ndarray, bits: int) -> tuple[np.ndarray, float, float]:
-    """Return whole numbers for coordinates, and the coordinates of the least and greatest.
+def quantise(values: np.ndarray, bits: int, low: float, high: float) -> np.ndarray:
+    """Return coordinates as whole numbers of steps between two limits.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows,)
+        Values beyond the limits are put on them.
     bits : int
         The greatest number, ``2 ** bits - 1``, marks a row without a finite coordinate.
+    low, high : float
+        Step 0 stands for `low` and step ``2 ** bits - 2`` for `high`.
 
     Returns
     -------
-    codes : ndarray of uint8 or uint16 of shape (n_rows,)
-    low, high : float
-        Code 0 stands for `low` and ``2 ** bits - 2`` for `high`.
+    steps : ndarray of uint8 or uint16 of shape (n_rows,)
     """
     finite = np.isfinite(values)
     greatest = 2**bits - 2
-    codes = np.full(len(values), greatest + 1, dtype=np.uint8 if bits <= 8 else np.uint16)
-    if not finite.any():
-        return codes, 0.0, 1.0
-    low, high = float(values[finite].min()), float(values[finite].max())
-    if high == low:
-        high = low + 1.0
+    steps = np.full(len(values), greatest + 1, dtype=np.uint8 if bits <= 8 else np.uint16)
     # Halves first: high - low may overflow.
     share = (values[finite] / 2 - low / 2) / (high / 2 - low / 2)
-    codes[finite] = np.rint(share * greatest).astype(codes.dtype)
-    return codes, low, high
+    steps[finite] = np.rint(np.clip(share, 0, 1) * greatest).astype(steps.dtype)
+    return steps
 
 
 def smallest_type(greatest: int) -> Any:

@@ -1,11 +1,14 @@
 // The page: switches, filters, pointer and keyboard.
 
 const byId = (id) => document.getElementById(id);
+const MOST_LISTED = 300;
 
 function start(data) {
   const canvas = byId('latent');
   const view = new LatentView(canvas, data);
+  view.predicted = null;
   let current = -1;
+  let shown = -1;
   let waiting = false;
 
   const redraw = () => {
@@ -38,34 +41,90 @@ function start(data) {
     }
     redraw();
   };
+  const moved = (change) => {
+    change();
+    hover(-1);
+    redraw();
+  };
 
-  // --- the method shown
+  // --- rows that were chosen: by a cell of the confusion matrix or by name
+  const choose = (rows, title) => moved(() => {
+    view.chosen = rows === null ? null : new Set(rows);
+    byId('chosen').hidden = rows === null;
+    canvas.dataset.chosen = rows === null ? '' : rows.length;
+    if (rows === null) return;
+    byId('chosen-title').textContent = `${title}: ${inRows(rows.length)}`;
+    const more = rows.length > MOST_LISTED ? `, and ${rows.length - MOST_LISTED} more` : '';
+    byId('chosen-rows').textContent = rows.slice(0, MOST_LISTED).map(data.nameOf).join(', ') + more;
+  });
+  const rowsWhere = (test) => {
+    const rows = [];
+    for (let i = 0; i < data.y.length; i++) if (test(i)) rows.push(i);
+    return rows;
+  };
+  const chooseCell = (i, j) => {
+    const rows = rowsWhere((row) => data.y[row] === i && view.predicted[row] === j);
+    choose(rows, `${data.classes[i]} predicted as ${data.classes[j]} by ${data.method(current).name}`);
+    byId('pictures').scrollIntoView();
+  };
+  byId('chosen-clear').addEventListener('click', () => choose(null));
+  byId('chosen-csv').addEventListener('click', () => saveCsv(view, [...view.chosen], 'rows.csv'));
+  byId('csv').addEventListener('click', () => saveCsv(view, data.y.keys(), 'map.csv'));
+  byId('find').addEventListener('input', (event) => {
+    const wanted = event.target.value.trim().toLowerCase();
+    if (!wanted) {
+      choose(null);
+      return;
+    }
+    const exact = rowsWhere((row) => data.nameOf(row).toLowerCase() === wanted);
+    const rows = exact.length ? exact : rowsWhere((row) => data.nameOf(row).toLowerCase().includes(wanted));
+    choose(rows, `named ${event.target.value.trim()}`);
+    if (rows.length === 1) {
+      view.draw();
+      hover(rows[0]);
+    }
+  });
+
+  // --- the picture shown: the map, or a method's latent space
   const pairs = (n) => (n === 3 ? [[0, 1], [0, 2], [1, 2]] : [[0, 1]]);
   const syncControls = () => {
-    const n = view.method.axes.length;
+    const n = view.picture.axes.length;
     byId('flat').setAttribute('aria-pressed', String(!view.deep));
     byId('deep').setAttribute('aria-pressed', String(view.deep));
-    byId('flat').disabled = n === 0;
-    byId('deep').disabled = n < 3;
-    byId('deep').title = n < 3 ? 'This latent space has fewer than three dimensions' : '';
+    byId('deep-switch').hidden = n < 3;
     byId('pair-label').hidden = n < 3 || view.deep;
-    byId('regions-label').hidden = !view.method.regions || view.deep;
-    byId('wrong-label').hidden = view.method.predicted === null;
-    byId('empty').hidden = n > 0;
-    const all = view.method.components;
-    byId('some').textContent = n && all > n ? `The first ${n} of ${all} latent dimensions are shown. ` : '';
+    byId('regions-label').hidden = !view.picture.regions || view.deep;
+    byId('wrong-label').hidden = view.predicted === null;
+    const all = view.picture.dimensions;
+    byId('some').textContent = all > n ? `Of ${all} latent dimensions the ${n} directions are shown that separate the classes best. ` : '';
   };
+  const showPicture = (k) => {
+    const change = k !== shown;
+    shown = k;
+    view.setPicture(data.view(k));
+    const n = view.picture.axes.length;
+    if (change) {
+      byId('pair').replaceChildren(...pairs(n).map(([a, b]) => element('option', `${a + 1} and ${b + 1}`)));
+      byId('pair').selectedIndex = Math.max(0, pairs(n).findIndex(([a, b]) => a === view.pair[0] && b === view.pair[1]));
+    }
+    byId('picture').selectedIndex = k;
+    byId('h-latent').textContent = view.picture.name.charAt(0).toUpperCase() + view.picture.name.slice(1);
+    byId('map-line').hidden = data.views[k].method !== undefined;
+    canvas.setAttribute('aria-label', `${view.picture.name}, ${data.y.length} rows`);
+    canvas.dataset.picture = view.picture.name;
+    syncControls();
+    moved(() => {});
+  };
+  byId('picture').append(...data.views.map((one) => element('option', one.name)));
+  byId('picture-label').hidden = data.views.length < 2;
+  byId('picture').addEventListener('change', (event) => showPicture(event.target.selectedIndex));
+
+  // --- the method whose errors are shown
   const show = (k) => {
     const method = data.method(k);
-    const change = k !== current;
     current = k;
-    hover(-1);
-    view.setMethod(method);
-    if (change) {
-      const options = pairs(method.axes.length).map(([a, b]) => element('option', `${a + 1} and ${b + 1}`));
-      byId('pair').replaceChildren(...options);
-      byId('pair').selectedIndex = Math.max(0, pairs(method.axes.length).findIndex(([a, b]) => a === view.pair[0] && b === view.pair[1]));
-    }
+    view.predicted = method.predicted;
+    choose(null);
     for (const button of byId('methods').children) {
       button.setAttribute('aria-pressed', String(Number(button.dataset.k) === k));
     }
@@ -75,66 +134,63 @@ function start(data) {
     for (const part of document.querySelectorAll('.of-method')) part.hidden = Number(part.dataset.method) !== k;
     for (const heading of document.querySelectorAll('.of-method h3')) heading.hidden = true; // said above
     for (const place of document.querySelectorAll('small.of')) place.textContent = `of ${method.name}`;
-    canvas.setAttribute('aria-label', `Latent space of ${method.name}, ${data.y.length} rows`);
+    for (const place of document.querySelectorAll('.of-name')) place.textContent = method.name;
     canvas.dataset.method = method.name;
-    syncControls();
-    showConfusion(method, data.classes);
+    if (view.picture) syncControls();
+    showConfusion(method, data, chooseCell);
     redraw();
   };
-
-  const inOrder = Array.from(document.querySelectorAll('th[data-pick]'), (cell) => Number(cell.dataset.pick));
-  for (const k of inOrder) {
+  for (const cell of document.querySelectorAll('th[data-pick]')) {
+    const k = Number(cell.dataset.pick);
     const method = data.methods[k];
-    const cell = document.querySelector(`th[data-pick="${k}"]`);
-    if (!method.latent && !method.shift) continue; // nothing to show of it
+    if (!method.shift) continue; // nothing to show of it
     const button = element('button', method.name, { type: 'button', 'data-k': k });
     button.addEventListener('click', () => show(k));
     byId('methods').append(button);
     const pick = element('button', method.name, { type: 'button', class: 'pick' });
     pick.addEventListener('click', () => {
+      const own = data.views.findIndex((one) => one.method === k);
       show(k);
+      if (own >= 0 && shown > 0) showPicture(own);
       byId('pictures').scrollIntoView();
     });
     cell.replaceChildren(pick);
   }
+  for (const place of document.querySelectorAll('.cells')) {
+    const [i, j] = place.dataset.pair.split(',').map(Number);
+    for (const [a, b] of [[i, j], [j, i]]) {
+      const button = element('button', `show ${data.classes[a]} taken for ${data.classes[b]}`, { type: 'button', class: 'small' });
+      button.addEventListener('click', () => {
+        show(Number(document.body.dataset.first));
+        chooseCell(a, b);
+      });
+      place.append(button, ' ');
+    }
+  }
 
   // --- the view
-  const setDeep = (deep) => {
+  const setDeep = (deep) => moved(() => {
     view.deep = deep;
     view.resetView();
-    hover(-1);
     syncControls();
-    redraw();
-  };
+  });
   byId('flat').addEventListener('click', () => setDeep(false));
   byId('deep').addEventListener('click', () => setDeep(true));
-  byId('pair').addEventListener('change', (event) => {
-    view.pair = pairs(view.method.axes.length)[event.target.selectedIndex];
+  byId('pair').addEventListener('change', (event) => moved(() => {
+    view.pair = pairs(view.picture.axes.length)[event.target.selectedIndex];
     view.resetView();
-    hover(-1);
-    redraw();
-  });
-  byId('regions').addEventListener('change', (event) => {
-    view.showRegions = event.target.checked;
-    redraw();
-  });
-  byId('wrong').addEventListener('change', (event) => {
-    view.onlyWrong = event.target.checked;
-    hover(-1);
-    redraw();
-  });
-  const moved = (change) => {
-    change();
-    hover(-1);
-    redraw();
-  };
+  }));
+  const onSwitch = (id, set) => byId(id).addEventListener('change', (event) => moved(() => set(event.target.checked)));
+  onSwitch('regions', (on) => { view.showRegions = on; });
+  onSwitch('names', (on) => { view.showNames = on; });
+  onSwitch('training', (on) => { view.showTraining = on; });
+  onSwitch('wrong', (on) => { view.onlyWrong = on; });
+  byId('training-label').hidden = data.held.every((held) => held);
   byId('closer').addEventListener('click', () => moved(() => view.zoomBy(1.4)));
   byId('farther').addEventListener('click', () => moved(() => view.zoomBy(1 / 1.4)));
   byId('reset').addEventListener('click', () => moved(() => view.resetView()));
 
   // --- classes
-  const counts = new Array(data.classes.length).fill(0);
-  for (const k of data.y) counts[k] += 1;
   const glyphs = [];
   const boxes = data.classes.map((name, k) => {
     const label = element('label');
@@ -143,14 +199,14 @@ function start(data) {
     box.addEventListener('change', () => moved(() => { view.shownClasses[k] = box.checked ? 1 : 0; }));
     const glyph = element('canvas', undefined, { width: 32, height: 32, 'aria-hidden': 'true' });
     glyphs.push(glyph);
-    label.append(box, glyph, element('span', name, { class: 'name' }), element('span', counts[k], { class: 'count' }));
+    label.append(box, glyph, element('span', name, { class: 'name' }), element('span', data.counts[k], { class: 'count' }));
     byId('classes').append(label);
     return box;
   });
   const drawGlyphs = () => glyphs.forEach((glyph, k) => {
     const context = glyph.getContext('2d');
     context.clearRect(0, 0, 32, 32);
-    drawMarker(context, data.markers[k], view.colors.classes[k % N_COLORS], view.colors.ink, 16, 16, 10);
+    drawMarker(context, data.markers[k], view.colors.classes[k], view.colors.ink, 16, 16, 10);
   });
   const setAll = (on) => moved(() => {
     view.shownClasses.fill(on ? 1 : 0);
@@ -184,6 +240,11 @@ function start(data) {
   canvas.addEventListener('pointercancel', letGo);
   canvas.addEventListener('pointerleave', () => { if (!held) hover(-1); });
   canvas.addEventListener('dblclick', () => moved(() => view.resetView()));
+  canvas.addEventListener('wheel', (event) => {
+    if (document.activeElement !== canvas) return; // the page scrolls
+    event.preventDefault();
+    moved(() => view.zoomBy(event.deltaY < 0 ? 1.15 : 1 / 1.15, event.offsetX, event.offsetY));
+  }, { passive: false });
 
   // --- keyboard
   const keys = {
@@ -219,15 +280,26 @@ function start(data) {
     view.draw();
   }).observe(canvas);
 
-  byId('methods').hidden = byId('methods').children.length === 0;
-  for (const part of document.querySelectorAll('.scripted')) part.hidden = byId('methods').hidden;
-  if (byId('methods').hidden) return;
-  view.resize();
-  drawGlyphs();
-  show(Number(document.body.dataset.first));
+  const first = Number(document.body.dataset.first);
+  if (byId('methods')) byId('methods').hidden = byId('methods').children.length === 0;
+  for (const part of document.querySelectorAll('.scripted')) {
+    part.hidden = part.id === 'pictures' ? data.views.length === 0 : !(first >= 0 && data.methods[first].shift);
+  }
+  if (data.views.length) {
+    view.resize();
+    drawGlyphs();
+    showPicture(0);
+  }
+  if (first >= 0 && data.methods[first].shift) show(first);
+  else if (data.views.length) {
+    view.predicted = view.picture.predicted;
+    for (const place of document.querySelectorAll('.of-name')) place.textContent = 'the map';
+    syncControls();
+  }
   view.draw();
-  // For tests: where a row lies on the canvas.
+  // For tests: where a row lies on the canvas, and the CSV of all rows.
   canvas.whereIs = (row) => ({ x: view.x[row], y: view.y[row], visible: Boolean(view.visible[row]) });
+  canvas.csv = () => csvOf(view, data.y.keys());
   document.documentElement.dataset.ready = 'true';
 }
 

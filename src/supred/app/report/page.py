@@ -3,50 +3,69 @@
 import base64
 import hashlib
 import os
-import tempfile
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
-from supred.app.comparison.result import Comparison, MethodResult
-from supred.app.report.charts import trace_chart, trade_off_chart
+from supred.app.comparison.result import Comparison
+from supred.app.comparison.scores import ranked
 from supred.app.report.content import check_comparison, choose_rows, pack_comparison
+from supred.app.report.html import Markup, join, tag, text
 from supred.app.report.packing import safe_json
-from supred.app.report.tables import (
+from supred.app.report.sections import (
     definitions,
+    details,
+    error_chart,
     facts_line,
     items,
-    ordered,
-    parameters_of,
+    map_line,
+    reasons,
+    size_chart,
     summary_table,
-    text,
+    verdict_box,
 )
+from supred.common.files import atomic_write
 from supred.plotting.style import COLORS, DARK_COLORS
 
-PAGE_BYTES = 1_000_000
-SCRIPTS = ("unpack.js", "markers.js", "scatter.js", "confusion.js", "page.js")
+PAGE_BYTES = 1_500_000
+SCRIPTS = (
+    "unpack.js",
+    "markers.js",
+    "labels.js",
+    "scatter.js",
+    "confusion.js",
+    "takeaway.js",
+    "page.js",
+)
 # Bits of a coordinate: the most that fit are taken. A screen has about 2 ** 10 points across.
-MOST_BITS, LEAST_BITS = 12, 8
-INTERRUPTED = '<p class="note">The comparison was interrupted; what was finished is shown.</p>'
+MOST_BITS, LEAST_BITS = 16, 8
+INTERRUPTED = "The comparison was interrupted; what was finished is shown."
 
 
 def write_report(
-    comparison: Comparison, path: str | os.PathLike[str], *, max_points: int = 20_000
+    comparison: Comparison,
+    path: str | os.PathLike[str],
+    *,
+    max_points: int = 20_000,
+    overwrite: bool = True,
 ) -> Path:
     """Write one HTML file that shows a comparison; it needs no network and no other file.
 
-    The file stays under a million bytes: coordinates are rounded to what a screen shows, and of
-    more rows than `max_points` a random part is drawn (all figures are of all rows). It appears
-    under its name only when it is complete.
+    The file stays under 1.5 million bytes: coordinates are rounded to what a screen shows, and of
+    more rows than `max_points` a stratified part is drawn (all figures are of all rows). It
+    appears under its name only when it is complete.
 
     Parameters
     ----------
     comparison : Comparison
+        One without methods makes a page of the map alone.
     path : path-like
-        An existing file is replaced.
     max_points : int, default=20000
         Rows to draw.
+    overwrite : bool, default=True
+        Whether to replace a file of that name; an error otherwise.
 
     Returns
     -------
@@ -75,40 +94,27 @@ def write_report(
     check_comparison(comparison)
     if max_points < 1:
         raise ValueError(f"max_points={max_points} must be at least 1.")
-    return write_whole(Path(path), _smallest_enough(comparison, max_points).encode("utf-8"))
+    page = _small_enough(comparison, max_points).encode("utf-8")
+    with atomic_write(path, overwrite=overwrite) as file:
+        file.write(page)
+    return Path(path)
 
 
-def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file that is either complete or not there."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)  # mkstemp makes files that only their owner reads
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-    return path
-
-
-def _smallest_enough(comparison: Comparison, max_points: int) -> str:
+def _small_enough(comparison: Comparison, max_points: int) -> str:
     """Return the page in the finest precision that keeps it under its size."""
     n_shown = max_points
+    latents = [method.latent for method in comparison.methods if method.latent is not None]
+    n_coordinates = sum(np.shape(latent)[1] for latent in latents) + 2
     while True:
         rows = choose_rows(np.asarray(comparison.y), n_shown, comparison.seed)
-        n_numbers = len(rows) * sum(
-            np.shape(m.latent)[1] for m in comparison.methods if m.latent is not None
-        )
         bits = MOST_BITS
         while bits >= LEAST_BITS:
             page = _fill(comparison, rows, bits)
             excess = len(page.encode("utf-8")) - PAGE_BYTES
             if excess < 0:
                 return page
-            bits -= 1 + int(6 * excess / max(n_numbers, 1))  # base64 holds 6 bits in a byte
+            # base64 holds 6 bits in a byte
+            bits -= 1 + int(6 * excess / max(len(rows) * n_coordinates, 1))
         if len(rows) <= 1000:  # what is left is text of the user
             return page
         n_shown = len(rows) // 2
@@ -118,32 +124,50 @@ def _fill(comparison: Comparison, rows: np.ndarray, bits: int) -> str:
     description, arrays = pack_comparison(comparison, rows, bits)
     style = _palette() + _asset("page.css")
     script = "(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();\n"
-    drawn = len(rows)
-    part = "" if drawn == len(comparison.y) else f"A random part of {drawn:,} rows is drawn. "
+    part = None
+    if len(rows) < len(comparison.y):
+        part = f"A random part of {len(rows):,} rows is drawn. "
+    stopped = tag("p", INTERRUPTED, class_="note") if comparison.interrupted else None
     values = {
-        "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}",
+        "policy": text(f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}"),
         "title": text(comparison.title),
         "style": style,
         "facts": facts_line(comparison),
-        "advice": text(comparison.advice),
-        "stopped": INTERRUPTED if comparison.interrupted else "",
-        "summary": summary_table(comparison),
-        "part": part,
-        "trade_off": trade_off_chart(comparison),
-        "details": "".join(_details(m, k) for k, m in enumerate(comparison.methods)),
+        "verdict": join(verdict_box(comparison), stopped),
+        "map_line": join(map_line(comparison)),
+        "part": join(part),
+        "methods": _methods_part(comparison) if comparison.methods else "",
         "preprocessing": items(comparison.preprocessing),
         "features": text(", ".join(map(str, comparison.features))),
         "n_features": f"{len(comparison.features):,}",
         "seed": text(comparison.seed),
         "versions": definitions(comparison.versions.items()),
         "command": text(comparison.command),
-        "first": str(_first_shown(comparison.methods)),
+        "first": str(ranked(comparison.methods, comparison.metric)[0])
+        if comparison.methods
+        else "-1",
         "data": safe_json(description),
         "arrays": arrays,
         "script": script,
     }
-    # Split once at the placeholders: text of the user that looks like one stays as it is.
-    pieces = _asset("page.html").split("{{")
+    return _filled(_asset("page.html"), values)
+
+
+def _methods_part(comparison: Comparison) -> Markup:
+    """Return the sections that compare methods."""
+    values = {
+        "summary": summary_table(comparison),
+        "errors": error_chart(comparison),
+        "sizes": size_chart(comparison),
+        "reasons": reasons(comparison),
+        "details": join(*(details(m, k) for k, m in enumerate(comparison.methods))),
+    }
+    return Markup(_filled(_asset("methods.html"), values))
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    """Split once at the placeholders: text of the user that looks like one stays as it is."""
+    pieces = template.split("{{")
     filled = [pieces[0]]
     for piece in pieces[1:]:
         name, rest = piece.split("}}", 1)
@@ -167,25 +191,7 @@ def _palette() -> str:
     def variables(colors: tuple[str, ...]) -> str:
         return "".join(f"--c{k}:{color};" for k, color in enumerate(colors))
 
-    fills = "".join(f".f{k}{{fill:var(--c{k})}}" for k in range(len(COLORS)))
     return (
         f":root{{{variables(COLORS)}}}\n"
         f"@media (prefers-color-scheme:dark){{:root:not(.light){{{variables(DARK_COLORS)}}}}}\n"
-        f"{fills}\n"
-    )
-
-
-def _first_shown(methods: list[MethodResult]) -> int:
-    """Return the most accurate method that has a picture."""
-    order = ordered(methods)
-    pictured = [k for k in order if methods[k].latent is not None]
-    return (pictured or order or [0])[0]
-
-
-def _details(method: MethodResult, position: int) -> str:
-    """Return what belongs to one method alone: its trace and its parameters."""
-    return (
-        f'<div class="of-method" data-method="{position}"><h3>{text(method.name)}</h3>'
-        f'<div class="traces">{trace_chart(method.history)}</div>'
-        f"<h4>Parameters chosen by tuning</h4>{parameters_of(method)}</div>"
     )

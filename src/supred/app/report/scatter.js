@@ -1,41 +1,19 @@
 // The latent space on a canvas: rows in two dimensions, or in three that can be turned.
 
-const MARGIN = { left: 46, right: 12, top: 12, bottom: 36 };
+const MARGIN = { left: 24, right: 12, top: 12, bottom: 24 };
 const EYE = 6; // distance of the eye from the middle of the cube [-1, 1]^3
 const CORNERS = [[-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1], [-1, -1, 1], [1, -1, 1], [-1, 1, 1], [1, 1, 1]];
 const EDGES = [[0, 1], [0, 2], [1, 3], [2, 3], [4, 5], [4, 6], [5, 7], [6, 7], [0, 4], [1, 5], [2, 6], [3, 7]];
 
-function rangeOf(values) {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const v of values) {
-    if (v < low) low = v;
-    if (v > high) high = v;
-  }
-  if (!(high > low)) return Number.isFinite(low) ? [low - 1, low + 1] : [-1, 1];
-  return [low, high];
-}
-
-function roundTicks(low, high, about) {
-  const raw = (high - low) / about;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.999);
-  const ticks = [];
-  for (let k = Math.ceil(low / step); k * step <= high; k++) ticks.push(k * step);
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  const format = (v) => (digits > 6 || Math.abs(v) >= 1e6 ? v.toExponential(1) : v.toFixed(digits));
-  return ticks.map((v) => [v, format(v)]);
-}
-
 // Lines between the regions, in steps of the grid: in each square of four points they join the
 // middles of the sides whose ends differ.
-function bordersOf({ shape, codes }) {
+function bordersOf({ shape, classes }) {
   const [rows, columns] = shape;
   const lines = [];
   for (let r = 0; r + 1 < rows; r++) {
     for (let c = 0; c + 1 < columns; c++) {
       const at = r * columns + c;
-      const [a, b, d, e] = [codes[at], codes[at + 1], codes[at + columns], codes[at + columns + 1]];
+      const [a, b, d, e] = [classes[at], classes[at + 1], classes[at + columns], classes[at + columns + 1]];
       if (a === b && a === d && a === e) continue;
       const crossed = [];
       if (a !== b) crossed.push([c + 0.5, r]);
@@ -64,6 +42,9 @@ class LatentView {
     this.shownClasses = new Uint8Array(data.classes.length).fill(1);
     this.onlyWrong = false;
     this.showRegions = true;
+    this.showNames = true;
+    this.showTraining = true;
+    this.chosen = null; // rows that were chosen: a set
     this.deep = false;
     this.pair = [0, 1];
     this.hovered = -1;
@@ -72,16 +53,18 @@ class LatentView {
     this.y = new Float32Array(n);
     this.depth = new Float32Array(n);
     this.visible = new Uint8Array(n);
+    this.far = new Uint8Array(n); // drawn at the border
     this.recolor();
     this.resetView();
   }
 
-  setMethod(method) {
-    this.method = method;
-    this.axes = method.axes.length === 1 ? [method.axes[0], jitter(method.axes[0].length)] : method.axes;
-    this.ranges = this.axes.map(rangeOf);
-    if (method.axes.length === 1) this.ranges[1] = [-1.6, 1.6];
-    if (method.axes.length < 3) {
+  // What is drawn: the map, or a method's own latent space.
+  setPicture(picture) {
+    this.picture = picture;
+    const flat = picture.axes.length === 1;
+    this.axes = flat ? [picture.axes[0], jitter(picture.axes[0].length)] : picture.axes;
+    this.limits = flat ? [picture.limits[0], [-1.6, 1.6]] : picture.limits;
+    if (picture.axes.length < 3) {
       this.deep = false;
       this.pair = [0, 1];
     }
@@ -98,14 +81,13 @@ class LatentView {
   }
 
   recolor() {
-    this.colors = pageColors();
+    this.colors = pageColors(this.data.colors);
     this.sprites = null;
     this.regionImage = null;
   }
 
   isWrong(row) {
-    const predicted = this.method.predicted;
-    return predicted !== null && predicted[row] !== this.data.y[row];
+    return this.predicted !== null && this.predicted[row] !== this.data.y[row] && !this.data.isNew(row);
   }
 
   resize() {
@@ -125,7 +107,7 @@ class LatentView {
     const { left, right, top, bottom } = MARGIN;
     const box = { left, top, right: this.width - right, bottom: this.height - bottom };
     box.sides = this.pair.map((axis, i) => {
-      const [low, high] = this.ranges[axis];
+      const [low, high] = this.limits[axis];
       const half = (0.54 * (high - low)) / this.zoom;
       const middle = (low + high) / 2 + this.shift[i] * (high - low);
       return [middle - half, middle + half];
@@ -147,10 +129,12 @@ class LatentView {
   }
 
   project() {
-    const { y } = this.data;
+    const { y, held } = this.data;
     const n = y.length;
+    this.far.fill(0);
     for (let i = 0; i < n; i++) {
-      this.visible[i] = this.shownClasses[y[i]] && (!this.onlyWrong || this.isWrong(i)) ? 1 : 0;
+      const chosen = this.chosen !== null && this.chosen.has(i);
+      this.visible[i] = this.shownClasses[y[i]] && (!this.onlyWrong || this.isWrong(i)) && (held[i] || this.showTraining || chosen) ? 1 : 0;
     }
     if (this.deep) this.projectDeep(n);
     else this.projectFlat(n);
@@ -160,11 +144,19 @@ class LatentView {
     const box = this.frame();
     const [[x0, x1], [y0, y1]] = box.sides;
     const [across, up] = this.pair.map((axis) => this.axes[axis]);
+    const [[a0, a1], [b0, b1]] = this.pair.map((axis) => this.limits[axis]);
     for (let i = 0; i < n; i++) {
       this.x[i] = box.left + ((across[i] - x0) / (x1 - x0)) * (box.right - box.left);
       this.y[i] = box.bottom - ((up[i] - y0) / (y1 - y0)) * (box.bottom - box.top);
       const inside = this.x[i] >= box.left && this.x[i] <= box.right && this.y[i] >= box.top && this.y[i] <= box.bottom;
-      if (!inside) this.visible[i] = 0; // also where a coordinate is not a number
+      if (inside) continue;
+      const outlier = across[i] < a0 || across[i] > a1 || up[i] < b0 || up[i] > b1;
+      if (!outlier) this.visible[i] = 0; // also where a coordinate is not a number
+      else {
+        this.far[i] = 1;
+        this.x[i] = Math.max(box.left + 5, Math.min(box.right - 5, this.x[i]));
+        this.y[i] = Math.max(box.top + 5, Math.min(box.bottom - 5, this.y[i]));
+      }
     }
   }
 
@@ -174,8 +166,8 @@ class LatentView {
     this.cosPitch = Math.cos(this.pitch);
     this.sinPitch = Math.sin(this.pitch);
     this.unit = 0.27 * Math.min(this.width, this.height) * this.zoom;
-    const middle = this.ranges.map(([low, high]) => (low + high) / 2);
-    const half = this.ranges.map(([low, high]) => (high - low) / 2);
+    const middle = this.limits.map(([low, high]) => (low + high) / 2);
+    const half = this.limits.map(([low, high]) => (high - low) / 2);
     const point = [0, 0, 0];
     for (let i = 0; i < n; i++) {
       this.place(
@@ -186,52 +178,96 @@ class LatentView {
     }
   }
 
-  // Visible rows, the far ones first.
+  // Visible rows in the order in which they are drawn: training rows first, chosen rows last; in
+  // three dimensions the far ones first.
   order() {
+    const { held } = this.data;
     const rows = [];
     for (let i = 0; i < this.visible.length; i++) if (this.visible[i]) rows.push(i);
+    const rank = (row) => (this.chosen !== null && this.chosen.has(row) ? 2 : held[row]);
     if (this.deep) rows.sort((a, b) => this.depth[a] - this.depth[b]);
+    else rows.sort((a, b) => rank(a) - rank(b));
     return rows;
   }
 
   draw() {
-    if (!this.width || !this.method) return;
+    if (!this.width || !this.picture) return;
     const { context } = this;
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
-    this.canvas.dataset.drawn = 0;
-    if (!this.axes.length) return;
     this.project();
+    const rows = this.order();
     if (this.deep) this.drawCube();
     else this.drawFrame();
-    const rows = this.order();
     this.drawRows(rows);
+    let labels = 0;
+    if (this.showNames && !this.deep) {
+      const strong = rows.filter((row) => this.data.held[row] && !this.far[row]);
+      labels = drawLabels(this, strong.length ? strong : rows, this.frame());
+    }
     this.drawHovered();
     Object.assign(this.canvas.dataset, {
       drawn: rows.length, view: this.deep ? '3d' : '2d', yaw: this.yaw.toFixed(3), pitch: this.pitch.toFixed(3),
-      zoom: this.zoom.toFixed(3),
+      zoom: this.zoom.toFixed(3), labels, far: this.far.reduce((sum, v, i) => sum + (v && this.visible[i] ? 1 : 0), 0),
     });
   }
 
   drawRows(rows) {
-    const reach = this.reachOf(rows.length);
+    const { held } = this.data;
+    let strong = 0;
+    for (const row of rows) strong += held[row];
+    const reach = this.reachOf(strong || rows.length);
     if (!this.sprites || this.reach !== reach) {
       this.reach = reach;
       this.sprites = classSprites(this.data.markers, this.colors, reach, this.ratio);
-      this.circle = ringSprite(this.colors.soft, reach + 2.6, 1, this.ratio);
+      this.small = classSprites(this.data.markers, this.colors, Math.max(0.7 * reach, 1.3), this.ratio);
+      this.circle = ringSprite(this.colors.ink, reach + 2.6, 1.1, this.ratio);
     }
-    const { stamper, sprites, circle, depth, x, y } = this;
+    const { stamper, sprites, small, circle, depth, x, y, far, chosen } = this;
     const labels = this.data.y;
-    const wrong = rows.filter((row) => this.isWrong(row));
+    // The more rows lie upon each other, the more light each lets through.
+    const full = Math.max(0.4, Math.min(0.85, 30 / Math.sqrt(Math.max(strong, 1))));
+    const rings = [];
     stamper.clear();
     for (const row of rows) {
-      const alpha = this.deep ? 0.62 + 0.22 * Math.max(-1, Math.min(1, depth[row] / 1.4)) : 0.82;
-      stamper.stamp(sprites[labels[row]], x[row], y[row], alpha);
+      if (far[row]) continue;
+      const picked = chosen !== null && chosen.has(row);
+      let alpha = held[row] ? full : 0.22;
+      if (chosen !== null) alpha = picked ? 1 : 0.3 * alpha;
+      if (this.deep) alpha *= 0.8 + 0.2 * Math.max(-1, Math.min(1, depth[row] / 1.4));
+      stamper.stamp((held[row] || picked ? sprites : small)[labels[row]], x[row], y[row], alpha);
+      if (picked || (chosen === null && held[row] && this.isWrong(row))) rings.push(row);
     }
-    // Very many circles would hide the rows.
-    const strength = wrong.length > 1000 ? 0.35 : 0.9;
-    for (const row of wrong) stamper.stamp(circle, x[row], y[row], strength);
+    // Very many rings would hide the rows.
+    const strength = chosen !== null ? 0.9 : Math.max(0.25, Math.min(0.85, 120 / Math.max(rings.length, 1)));
+    for (const row of rings) stamper.stamp(circle, x[row], y[row], strength);
     this.context.drawImage(stamper.done(), 0, 0, this.width, this.height);
+    this.drawFar(rows);
+  }
+
+  // Rows far outside: small triangles at the border that point to them.
+  drawFar(rows) {
+    const { context, colors, data } = this;
+    const box = this.frame();
+    for (const row of rows) {
+      if (!this.far[row]) continue;
+      const dx = this.x[row] <= box.left + 5 ? -1 : this.x[row] >= box.right - 5 ? 1 : 0;
+      const dy = this.y[row] <= box.top + 5 ? -1 : this.y[row] >= box.bottom - 5 ? 1 : 0;
+      context.save();
+      context.translate(this.x[row], this.y[row]);
+      context.rotate(Math.atan2(dy, dx));
+      context.beginPath();
+      context.moveTo(5, 0);
+      context.lineTo(-3, 4);
+      context.lineTo(-3, -4);
+      context.closePath();
+      context.fillStyle = colors.classes[data.y[row]];
+      context.strokeStyle = colors.ink;
+      context.lineWidth = 0.7;
+      context.fill();
+      context.stroke();
+      context.restore();
+    }
   }
 
   // Size of a marker: small where there are many.
@@ -256,32 +292,33 @@ class LatentView {
     const [[x0, x1], [y0, y1]] = box.sides;
     const toX = (v) => box.left + ((v - x0) / (x1 - x0)) * (box.right - box.left);
     const toY = (v) => box.bottom - ((v - y0) / (y1 - y0)) * (box.bottom - box.top);
-    if (this.showRegions && this.method.regions) this.drawRegions(box, toX, toY);
+    if (this.showRegions && this.picture.regions) this.drawRegions(box, toX, toY);
     context.strokeStyle = colors.line;
     context.lineWidth = 1;
     context.strokeRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
     context.fillStyle = colors.soft;
     context.font = '11px system-ui, sans-serif';
     context.textAlign = 'center';
-    for (const [v, label] of roundTicks(x0, x1, this.width / 110)) context.fillText(label, toX(v), box.bottom + 14);
-    context.fillText(`latent dimension ${this.pair[0] + 1}`, (box.left + box.right) / 2, box.bottom + 30);
-    if (this.method.axes.length === 1) return;
-    context.textAlign = 'right';
-    for (const [v, label] of roundTicks(y0, y1, this.height / 90)) context.fillText(label, box.left - 5, toY(v) + 4);
+    context.fillText(this.axisName(this.pair[0]), (box.left + box.right) / 2, box.bottom + 16);
+    if (this.picture.axes.length === 1) return;
     context.save();
-    context.translate(11, (box.top + box.bottom) / 2);
+    context.translate(14, (box.top + box.bottom) / 2);
     context.rotate(-Math.PI / 2);
-    context.textAlign = 'center';
-    context.fillText(`latent dimension ${this.pair[1] + 1}`, 0, 0);
+    context.fillText(this.axisName(this.pair[1]), 0, 0);
     context.restore();
+  }
+
+  // Of many dimensions the directions are shown that separate the classes best.
+  axisName(axis) {
+    return `${this.picture.dimensions > 3 ? 'direction' : 'dimension'} ${axis + 1}`;
   }
 
   drawRegions(box, toX, toY) {
     const { context } = this;
-    const { x, y, shape } = this.method.regions;
+    const { x, y, shape } = this.picture.regions;
     if (!this.regionImage) {
       this.regionImage = this.paintRegions();
-      this.borders = bordersOf(this.method.regions);
+      this.borders = bordersOf(this.picture.regions);
     }
     context.save();
     context.beginPath();
@@ -306,7 +343,7 @@ class LatentView {
   }
 
   paintRegions() {
-    const { shape, codes } = this.method.regions;
+    const { shape, classes } = this.picture.regions;
     const [rows, columns] = shape;
     const image = document.createElement('canvas');
     image.width = columns;
@@ -316,10 +353,10 @@ class LatentView {
     const tints = this.colors.classes.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
     for (let r = 0; r < rows; r++) {
       for (let c = 0; c < columns; c++) {
-        const code = codes[r * columns + c];
+        const k = classes[r * columns + c];
         const at = 4 * ((rows - 1 - r) * columns + c); // the grid's first row lies at the bottom
-        const tint = tints[code % N_COLORS];
-        for (let k = 0; k < 3; k++) pixels.data[at + k] = tint[k];
+        const tint = tints[k];
+        for (let i = 0; i < 3; i++) pixels.data[at + i] = tint[i];
         pixels.data[at + 3] = 44;
       }
     }
@@ -350,7 +387,7 @@ class LatentView {
       });
       const reach = ([px, py]) => Math.hypot(px - this.width / 2, py - this.height / 2);
       const [px, py] = middles.reduce((best, next) => (reach(next) > reach(best) ? next : best));
-      context.fillText(`dimension ${axis + 1}`, Math.max(40, Math.min(this.width - 40, px)), py + 4);
+      context.fillText(this.axisName(axis), Math.max(40, Math.min(this.width - 40, px)), py + 4);
     }
   }
 
@@ -391,14 +428,24 @@ class LatentView {
     }
   }
 
-  zoomBy(factor) {
-    this.zoom = Math.max(0.5, Math.min(16, this.zoom * factor));
+  // Zoom about a point of the canvas, by default the middle.
+  zoomBy(factor, px, py) {
+    const before = this.zoom;
+    this.zoom = Math.max(0.5, Math.min(40, this.zoom * factor));
+    if (px === undefined || this.deep) return;
+    const box = this.frame();
+    const gain = 1.08 * (1 / before - 1 / this.zoom);
+    this.shift[0] += gain * ((px - box.left) / (box.right - box.left) - 0.5);
+    this.shift[1] -= gain * ((py - box.top) / (box.bottom - box.top) - 0.5);
   }
 
   describe(row) {
     const { data } = this;
-    const lines = [`row ${data.nameOf(row)}`, `class ${data.classes[data.y[row]]}`];
-    if (this.isWrong(row)) lines.push(`predicted ${data.classes[this.method.predicted[row]]}`);
+    const lines = [`row ${data.nameOf(row)}`];
+    if (!data.isNew(row)) lines.push(`class ${data.classes[data.y[row]]}`);
+    if (this.isWrong(row) || data.isNew(row)) lines.push(`predicted ${data.classes[this.predicted[row]]}`);
+    if (!data.held[row]) lines.push('training row');
+    if (this.far[row]) lines.push('far outside');
     return lines;
   }
 }

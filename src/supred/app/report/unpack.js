@@ -19,48 +19,69 @@ function readArray(bytes, place) {
   return result;
 }
 
-// Coordinates of whole numbers; the greatest number marks a row that has none.
+// Coordinates from whole numbers of steps; the greatest number marks a row that has none. Rows
+// outside the limits have their coordinates beside.
 function readCoordinates(bytes, axis, bits) {
-  const codes = readArray(bytes, axis.codes);
+  const steps = readArray(bytes, axis.steps);
   const greatest = 2 ** bits - 2;
-  const values = new Float64Array(codes.length);
-  for (let i = 0; i < codes.length; i++) {
-    const share = codes[i] / greatest;
-    values[i] = codes[i] > greatest ? NaN : axis.low * (1 - share) + axis.high * share;
+  const values = new Float64Array(steps.length);
+  for (let i = 0; i < steps.length; i++) {
+    const share = steps[i] / greatest;
+    values[i] = steps[i] > greatest ? NaN : axis.low * (1 - share) + axis.high * share;
   }
+  const [rows, exact] = axis.outside;
+  rows.forEach((row, k) => { values[row] = exact[k]; });
   return values;
 }
 
-function readMethod(bytes, method, data) {
-  const result = { name: method.name, axes: [], predicted: null, confusion: null, regions: null };
-  result.confused = method.confused || [];
-  result.components = method.components || 0;
-  for (const axis of method.latent || []) result.axes.push(readCoordinates(bytes, axis, data.bits));
-  if (method.shift) {
-    const shift = readArray(bytes, method.shift);
-    result.predicted = new Uint32Array(shift.length);
-    for (let i = 0; i < shift.length; i++) result.predicted[i] = (data.y[i] + shift[i]) % data.classes.length;
+function readPredictions(bytes, place, data) {
+  const shift = readArray(bytes, place);
+  const predicted = new Uint32Array(shift.length);
+  for (let i = 0; i < shift.length; i++) predicted[i] = (data.y[i] + shift[i]) % data.classes.length;
+  return predicted;
+}
+
+function readView(bytes, view, data) {
+  const result = { name: view.name, dimensions: view.dimensions, axes: [], limits: [], regions: null, predicted: null };
+  for (const axis of view.axes) {
+    result.axes.push(readCoordinates(bytes, axis, data.bits));
+    result.limits.push([axis.low, axis.high]);
   }
-  if (method.confusion) result.confusion = readArray(bytes, method.confusion);
-  if (method.regions) {
-    result.regions = { ...method.regions, codes: readArray(bytes, method.regions.codes) };
-  }
+  if (view.shift) result.predicted = readPredictions(bytes, view.shift, data);
+  if (view.regions) result.regions = { ...view.regions, classes: readArray(bytes, view.regions.classes) };
   return result;
+}
+
+function readMethod(bytes, method, data) {
+  const result = { name: method.name, predicted: null, confusion: null, confused: method.confused || [] };
+  if (!method.shift) return result;
+  result.predicted = readPredictions(bytes, method.shift, data);
+  result.found = readArray(bytes, method.found);
+  result.predictions = readArray(bytes, method.predictions);
+  if (method.confusion) result.confusion = readArray(bytes, method.confusion);
+  return result;
+}
+
+// Each of a list is unpacked when it is first shown.
+function lazily(list, read) {
+  const made = new Map();
+  return (k) => {
+    if (!made.has(k)) made.set(k, read(list[k]));
+    return made.get(k);
+  };
 }
 
 async function readData() {
   const data = JSON.parse(document.getElementById('data').textContent);
   const bytes = await unpackBytes(document.getElementById('arrays').textContent.trim());
   data.y = readArray(bytes, data.y);
+  data.held = readArray(bytes, data.held);
   if (data.rows.names) {
     data.names = JSON.parse(new TextDecoder().decode(readArray(bytes, data.rows.names)));
   }
   data.nameOf = (row) => (data.names ? data.names[row] : String(row + data.rows.first));
-  // A method is unpacked when it is first shown.
-  const read = new Map();
-  data.method = (k) => {
-    if (!read.has(k)) read.set(k, readMethod(bytes, data.methods[k], data));
-    return read.get(k);
-  };
+  data.isNew = (row) => row >= data.y.length - data.n_new;
+  data.view = lazily(data.views, (view) => readView(bytes, view, data));
+  data.method = lazily(data.methods, (method) => readMethod(bytes, method, data));
   return data;
 }

@@ -1,0 +1,109 @@
+"""The systems of supred in the comparison."""
+
+from typing import Any
+
+import supred
+from supred.app.comparison.method import Facts, Method, Settings
+
+
+def _low_dim_settings(facts: Facts) -> Settings:
+    """Return wide and narrow Gaussians, weak and strong ridge."""
+    return [
+        {"gamma": round(facts.gamma * factor, 12), "alpha": alpha, "C": C}
+        for factor, alpha, C in (
+            (1, 1e-3, 1.0),
+            (1, 1e-2, 10.0),
+            (4, 1e-3, 1.0),
+            (4, 1e-2, 10.0),
+            (0.25, 1e-3, 10.0),
+            (1, 1e-1, 1.0),
+            (1, 1e-3, 100.0),
+            (4, 1e-1, 1.0),
+        )
+    ]
+
+
+def _low_dim(setting: dict[str, Any], facts: Facts) -> Any:
+    # One-vs-rest SVMs want a dimension for each class but one; the log-loss gets by with fewer.
+    few = facts.n_components is not None and facts.n_components < facts.n_classes - 1
+    return supred.LowDimSVC(
+        facts.n_components,
+        n_centers=min(300, facts.n_rows),
+        loss="log" if few else "hinge",
+        random_state=facts.seed,
+        **setting,
+    )
+
+
+def _category_settings(facts: Facts) -> Settings:
+    """Return a narrow kernel first: a wide one, whitened, can make all angles alike."""
+    settings: Settings = [
+        {"kernel": "rbf", "gamma": round(facts.gamma * factor, 12), "whiten": whiten}
+        for factor, whiten in ((16, False), (8, True), (2, True), (4, False), (32, True))
+    ]
+    if facts.n_features >= facts.n_classes:  # linear axes need as many features as classes
+        settings.insert(2, {"kernel": "linear", "whiten": True})
+        settings.append({"kernel": "linear", "whiten": False})
+    return settings
+
+
+def _embedding_settings(facts: Facts) -> Settings:
+    return [
+        {"beta": beta, "n_neighbors": min(neighbors, facts.n_rows - 1), "classifier": classifier}
+        for beta, neighbors, classifier in (
+            (0.1, 12, "knn"),
+            (0.1, 6, "knn"),
+            (1.0, 12, "knn"),
+            (0.1, 12, "linear"),
+        )
+    ]
+
+
+def _discriminant_settings(facts: Facts) -> Settings:
+    return [
+        {"gamma": round(2 * facts.gamma * factor, 12), "alpha": alpha}
+        for alpha in (1e-3, 1e-2)
+        for factor in (1, 4, 0.25)
+    ]
+
+
+SYSTEMS = (
+    Method("LowDimSVC", _low_dim, _low_dim_settings, lambda fitted: fitted.n_basis_),
+    Method(
+        "CategorySpace",
+        # Few landmarks and one start cost no accuracy to speak of, and little time.
+        lambda setting, facts: supred.CategorySpace(
+            n_landmarks=500, n_init=0, random_state=facts.seed, **setting
+        ),
+        _category_settings,
+        lambda fitted: fitted.kernel_.n_landmarks if fitted.kernel == "rbf" else None,
+    ),
+    Method(
+        "ClassConstrainedEmbedding",
+        lambda setting, facts: supred.ClassConstrainedEmbedding(
+            facts.n_components, random_state=facts.seed, **setting
+        ),
+        _embedding_settings,
+        lambda fitted: len(fitted.embedding_),
+        growth=1.5,
+    ),
+    Method(
+        "MaxMarginProjection",
+        lambda setting, facts: supred.MaxMarginProjection(
+            None if facts.n_components is None else facts.dimensions, tol=1e-4, **setting
+        ),
+        lambda facts: [{"C": C} for C in (1.0, 0.1, 10.0, 0.01)],
+        slow=True,
+    ),
+    Method(
+        "KernelDiscriminantAnalysis",
+        lambda setting, facts: supred.KernelDiscriminantAnalysis(
+            None if facts.n_components is None else min(facts.dimensions, facts.n_classes - 1),
+            random_state=facts.seed,
+            **setting,
+        ),
+        _discriminant_settings,
+        lambda fitted: fitted.kernel_.n_landmarks,
+        usual=False,
+    ),
+)

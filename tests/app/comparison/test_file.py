@@ -1,0 +1,53 @@
+"""Results in files: read back the same, refused where a number is text."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from supred.app.comparison.file import load_comparison, save_comparison
+from supred.app.export.container import ModelFileError
+from tests.app.report.test_page import EVIL, made_up
+
+
+def test_everything_is_read_back(tmp_path):
+    path = tmp_path / "kept.supred"
+    comparison = made_up()
+    save_comparison(comparison, path)
+    again = load_comparison(path)
+    assert again.verdict == comparison.verdict
+    assert [m.name for m in again.methods] == [m.name for m in comparison.methods]
+    for a, b in zip(again.methods, comparison.methods, strict=True):
+        np.testing.assert_array_equal(a.latent, b.latent)
+        np.testing.assert_array_equal(a.predicted, b.predicted)
+    np.testing.assert_array_equal(again.class_map.latent, comparison.class_map.latent)
+    np.testing.assert_array_equal(again.class_map.regions.x, comparison.class_map.regions.x)
+
+
+@pytest.mark.parametrize("name", ["n_folds", "n_settings", "n_basis", "fit_seconds"])
+def test_text_in_place_of_a_number_is_refused(tmp_path, name):
+    path, edited = tmp_path / "kept.supred", tmp_path / "edited.supred"
+    save_comparison(made_up(), path)
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(edited, "w") as copy:
+        for entry in archive.namelist():
+            content = archive.read(entry)
+            if entry == "description.json":
+                content = _with_text(json.loads(content), name)
+            copy.writestr(entry, content)
+    with pytest.raises(ModelFileError, match=f"{name} is .*not a number"):
+        load_comparison(edited)
+
+
+def _with_text(document, name):
+    def edit(value):
+        if isinstance(value, dict):
+            for pair in value.get("dict", []):
+                if pair[0] == name:
+                    pair[1] = EVIL
+            value = {key: edit(item) for key, item in value.items()}
+        elif isinstance(value, list):
+            value = [edit(item) for item in value]
+        return value
+
+    return json.dumps(edit(document))
