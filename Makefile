@@ -49,11 +49,8 @@ accuracy: $(READY) ## Accuracy checks on real data (SUPRED_DATA)
 	$(BIN)/python -m benchmarks accuracy
 
 reproduction: $(READY) ## The papers' tables and figures (hours; SUPRED_DATA), and docs/reproduction.md
-	$(BIN)/python -m reproduction --full --out out/reproduction
-	@mkdir -p docs/images/reproduction
-	cp out/reproduction/*.png docs/images/reproduction/
-	sed -E 's#\]\(([a-z-]+\.png)\)#](images/reproduction/\1)#' out/reproduction/reproduction.md \
-		> docs/reproduction.md
+	$(BIN)/python -m reproduction --full
+	$(BIN)/python -m reproduction --page
 
 bench: $(READY) ## Speed and memory beside the peers (hours; SUPRED_DATA), and docs/performance.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"

@@ -10,6 +10,7 @@ import numpy as np
 from supred.datasets import DataNotFoundError, load_mnist, load_newsgroups_pc_mac, load_uci
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+AS_PRINTED = "as printed"
 
 
 class CannotMeasureError(Exception):
@@ -65,7 +66,7 @@ class Part:
     name : str
         Unique in its experiment.
     measure : callable
-        Takes a Draw, returns numbers (or lists of numbers, for curves) by name.
+        Takes a Draw, returns numbers by name; arrays, for the figure, are not put in the record.
     draws : tuple of two ints, optional
         Repetitions in a quick and in a full run; those of the experiment if not given.
     """
@@ -86,8 +87,10 @@ class Row:
         The part that measures it.
     key : str
         Its name in what the part returns.
-    published : float or str, optional
-        None where the paper has no such figure or shows it only as a curve.
+    published : float, optional
+        None where the paper prints no such figure.
+    spread : float, optional
+        The published standard deviation.
     better : {"lower", "higher", ""}
         Which side of the published figure is the better one.
     tolerance : float
@@ -99,7 +102,8 @@ class Row:
     label: str
     part: str
     key: str = "error"
-    published: float | str | None = None
+    published: float | None = None
+    spread: float | None = None
     better: str = "lower"
     tolerance: float = 1.0
     digits: int = 2
@@ -118,12 +122,30 @@ class Claim:
     text : str
     holds : callable
         Takes the mean values by (part, key); a KeyError means that it cannot be told.
-    why : str
+    where : str
+        File and lines of the text, as in "000:176, 003:430"; empty if it is not the paper's.
+    why : str or callable
+        The reason; a callable takes the mean values, to tell the figures that decide.
+    difference : str
+        How the check differs from the paper's protocol, if otherwise than its experiment.
     """
 
     text: str
     holds: Callable[[Means], bool]
-    why: str = ""
+    where: str = ""
+    why: str | Callable[[Means], str] = ""
+    difference: str = ""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a paper that no measurement decides, and what covers it."""
+
+    where: str
+    text: str
+    covered_by: str
+    verdict: str
+    difference: str = AS_PRINTED
 
 
 Values = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -147,8 +169,12 @@ class Experiment:
     parts, rows, claims : sequences
     draws : tuple of two ints
         Repetitions in a quick and in a full run.
+    covers : sequence of (where, what)
+        The tables and figures of the texts that it covers.
+    difference : str
+        How the protocol differs from the paper's.
     figure : callable, optional
-        Takes the values (by part, one mapping a draw), the first Draw and the path of the PNG.
+        Takes the values (by part, one mapping per draw) and the path of the PNG.
     quick_note : str
         What a quick run does smaller, beside the number of draws.
     """
@@ -161,8 +187,10 @@ class Experiment:
     parts: Sequence[Part]
     rows: Sequence[Row]
     draws: tuple[int, int]
+    covers: Sequence[tuple[str, str]] = ()
+    difference: str = AS_PRINTED
     claims: Sequence[Claim] = ()
-    figure: Callable[[Values, Draw, Path], None] | None = None
+    figure: Callable[[Values, Path], None] | None = None
     quick_note: str = ""
 
     def n_draws(self, part: Part, quick: bool) -> int:

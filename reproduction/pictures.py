@@ -69,8 +69,9 @@ def curves(
     *,
     xlabel: str,
     ylabel: str,
+    bars: str = "deviation",
 ) -> None:
-    """Draw a line per method: the mean over the draws, with bars of one standard deviation.
+    """Draw a line per method: the mean over the draws, with bars.
 
     Parameters
     ----------
@@ -79,10 +80,14 @@ def curves(
     lines : mapping of str to nested sequences
         For each method, the values of the draws at each x.
     xlabel, ylabel : str
+    bars : {"deviation", "error"}
+        One standard deviation of the draws, or the standard error of their mean.
     """
     for k, (name, draws) in enumerate(lines.items()):
         mean = [float(np.mean(v)) if len(v) else np.nan for v in draws]
         spread = [float(np.std(v, ddof=1)) if len(v) > 1 else 0.0 for v in draws]
+        if bars == "error":
+            spread = [s / np.sqrt(max(len(v), 1)) for s, v in zip(spread, draws, strict=True)]
         ax.errorbar(
             x,
             mean,

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import PredefinedSplit
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from supred import LowDimSVC, LowDimSVCCV
@@ -43,13 +44,22 @@ def percent_wrong(predicted: np.ndarray, y: np.ndarray) -> float:
 
 
 def draw_rows(
-    data: tuple[np.ndarray, ...], n_train: int, n_val: int, seed: int, n_test: int | None = None
+    data: tuple[np.ndarray, ...], n_train: int, n_val: int, seed: int, *, balanced: bool = False
 ) -> Rows:
-    """Draw training and validation rows from an official training part; test rows as given."""
+    """Draw training and validation rows from an official training part; test rows as given.
+
+    With `balanced` both parts have as many rows of each class.
+    """
     X, y, X_test, y_test = data
     order = np.random.RandomState(seed).permutation(len(y))
-    train, val = order[:n_train], order[n_train : n_train + n_val]
-    return Rows(X[train], y[train], X[val], y[val], X_test[:n_test], y_test[:n_test])
+    if balanced:
+        of_class = [order[y[order] == label] for label in np.unique(y)]
+        n, m = n_train // len(of_class), n_val // len(of_class)
+        train = np.concatenate([rows[:n] for rows in of_class])
+        val = np.concatenate([rows[n : n + m] for rows in of_class])
+    else:
+        train, val = order[:n_train], order[n_train : n_train + n_val]
+    return Rows(X[train], y[train], X[val], y[val], X_test, y_test)
 
 
 def choose_on_validation(candidates: Iterable[Any], rows: Rows) -> Any:
@@ -121,9 +131,10 @@ def low_dim_svm(
 ) -> LowDimSVC:
     """Return LowDimSVC fitted on the training rows, its parameters chosen by the validation rows.
 
-    The validation rows also choose the iterate to keep, as in the paper.
+    The validation rows also choose the iterate to keep, as in the paper. ``init="random"`` is the
+    paper's start: random coordinates of each row.
     """
-    options = {"random_state": seed, "n_jobs": 2, **options}
+    options = {"random_state": seed, **options}
     chosen: dict[str, Any] = {"alpha": alphas[0], "C": Cs[0]}
     if gammas is not None:
         chosen["gamma"] = gammas[0]
@@ -139,9 +150,34 @@ def low_dim_svm(
             **options,
         )
         search.fit(np.vstack([rows.X, rows.X_val]), np.concatenate([rows.y, rows.y_val]))
-        chosen = search.best_params_
+        chosen = {name: search.best_params_[name] for name in chosen}
     model = LowDimSVC(n_components, **chosen, **options)
     return model.fit(rows.X, rows.y, X_val=rows.X_val, y_val=rows.y_val)
+
+
+def iteration_zero(model: LowDimSVC, rows: Rows) -> LowDimSVC:
+    """Return the same model before any alternation: regression to the start, then the SVMs.
+
+    From the codes of the classes that is the ideal filter of the paper.
+    """
+    return clone(model).set_params(max_iter=0).fit(rows.X, rows.y)
+
+
+def nearest_error(rows: Rows, ks: Sequence[int] = (1,)) -> float:
+    """Return the test error of nearest neighbours, their number by the validation rows."""
+    return error_on_test(choose_on_validation([KNeighborsClassifier(k) for k in ks], rows), rows)
+
+
+def best_projection(rows: Rows, candidates: Iterable[Any]) -> tuple[Any, float]:
+    """Choose a projection by the validation error of 1-NN after it; return it and the test error."""
+    best: tuple[float, Any] = (np.inf, None)
+    for candidate in candidates:
+        fitted = candidate.fit(rows.X, rows.y)
+        judge = KNeighborsClassifier(1).fit(fitted.transform(rows.X), rows.y)
+        wrong = percent_wrong(judge.predict(fitted.transform(rows.X_val)), rows.y_val)
+        if wrong < best[0]:
+            best = (wrong, fitted)
+    return best[1], nearest_error(rows.mapped(best[1].transform))
 
 
 def median_distance(X: np.ndarray, most: int = 1000) -> float:

@@ -1,6 +1,5 @@
-"""Run experiments: draws, seeds, progress, resuming, results as JSON, Markdown and PNG."""
+"""Run experiments: draws, seeds, progress, resuming; then tables, claims and figures."""
 
-import json
 import sys
 import time
 import traceback
@@ -12,11 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.base import CannotMeasureError, Data, Draw, Experiment, Part
-from reproduction.store import Store, versions
-from reproduction.tables import ClaimResult, RowResult, judge_claims, judge_rows, write_page
+from benchmarks._report import Row as Told
+from benchmarks._report import compared_with, spread
+from reproduction.base import CannotMeasureError, Claim, Data, Draw, Experiment, Part, Row
+from reproduction.store import Store
 from supred.base.progress import progress_bar
 from supred.datasets import DataNotFoundError
+
+QUICK = "quick run"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim and its verdict: "holds", "does not hold" or "not measured"."""
+
+    claim: Claim
+    verdict: str
+    why: str
 
 
 @dataclass
@@ -26,34 +37,34 @@ class Outcome:
     Attributes
     ----------
     experiment : Experiment
-    quick : bool
     values : dict of lists
         By part, what each draw measured.
+    quick : set of str
+        The parts whose values are those of a quick run.
     seconds : float
         Time of the measurements, in this run or an earlier one.
     missing : dict
-        By part, the sentence that says what data is missing or what else stands against it.
+        By part, the sentence that says what data is missing or what else prevents it.
     failed : dict
         By part, the error.
     warned : list of str
         Distinct warnings.
-    reused : int
-        Draws that were found finished.
     figure : str
         File name of the figure, empty if there is none.
+    rows : list of benchmarks._report.Row
+    claims : list of Judged
     """
 
     experiment: Experiment
-    quick: bool
     values: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    quick: set[str] = field(default_factory=set)
     seconds: float = 0.0
     missing: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     warned: list[str] = field(default_factory=list)
-    reused: int = 0
     figure: str = ""
-    rows: list[RowResult] = field(default_factory=list)
-    claims: list[ClaimResult] = field(default_factory=list)
+    rows: list[Told] = field(default_factory=list)
+    claims: list[Judged] = field(default_factory=list)
 
     @property
     def measured(self) -> bool:
@@ -61,55 +72,12 @@ class Outcome:
         return any(self.values.values())
 
 
-def run_experiments(
-    experiments: Sequence[Experiment],
-    out: Path,
-    *,
-    quick: bool,
-    data_dir: str | None = None,
-    progress: bool = True,
-) -> list[Outcome]:
-    """Run experiments one after the other and write their results.
-
-    Parameters
-    ----------
-    experiments : sequence of Experiment
-    out : Path
-        Folder for ``NAME.json``, ``NAME.md``, ``NAME.png``, ``reproduction.md`` and the finished
-        draws (``draws/``).
-    quick : bool
-        Few draws and smaller settings.
-    data_dir : str, optional
-        Folder with the data; the environment variable ``SUPRED_DATA`` if not given.
-    progress : bool, default=True
-        Show a progress bar for each experiment.
-
-    Returns
-    -------
-    list of Outcome
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    data, store = Data(data_dir), Store(out / "draws", quick)
-    outcomes = []
-    for experiment in experiments:
-        outcome = run_experiment(experiment, store, data, quick=quick, progress=progress)
-        outcomes.append(outcome)
-        draw_figure(outcome, data, out)
-        write_json(outcome, out)
-        write_page([outcome], out / f"{experiment.name}.md")
-        for sentence in dict.fromkeys(outcome.missing.values()):
-            print(f"{experiment.name}: left out: {sentence}", file=sys.stderr)
-        for part, error in outcome.failed.items():
-            print(f"{experiment.name}: {part} failed: {error}", file=sys.stderr)
-    write_page(outcomes, out / "reproduction.md", whole=True)
-    return outcomes
-
-
-def run_experiment(
-    experiment: Experiment, store: Store, data: Data, *, quick: bool, progress: bool
+def measure(
+    experiment: Experiment, store: Store, data: Data, *, quick: bool, progress: bool = True
 ) -> Outcome:
-    """Measure every draw of every part that is not yet finished, and judge the rows."""
-    outcome = Outcome(experiment, quick)
+    """Measure every draw of every part that is not yet finished, and judge what is found."""
+    missing: dict[str, str] = {}
+    failed: dict[str, str] = {}
     work = [
         (part, number)
         for part in experiment.parts
@@ -117,47 +85,36 @@ def run_experiment(
     ]
     with progress_bar(len(work), experiment.name, shown=progress) as bar:
         for part, number in work:
-            if part.name not in outcome.missing and part.name not in outcome.failed:
-                _measure(outcome, store, part, Draw(number, quick, data))
+            known = store.get(experiment, part, number, quick) is not None
+            if not known and part.name not in missing and part.name not in failed:
+                try:
+                    record = _measured(part, Draw(number, quick, data))
+                    store.put(experiment, part, number, quick, record)
+                except (DataNotFoundError, CannotMeasureError) as error:
+                    missing[part.name] = str(error)
+                except Exception as error:  # one broken part must not take the others along
+                    traceback.print_exc()
+                    failed[part.name] = f"{type(error).__name__}: {error}"
             bar.step(part.name)
-    outcome.rows = judge_rows(experiment, outcome.values, outcome.missing, outcome.failed)
-    outcome.claims = judge_claims(experiment, outcome.values)
+    outcome = collect(experiment, store, (quick,))
+    outcome.missing, outcome.failed = missing, failed
+    for kind, found in (("left out", missing), ("failed", failed)):
+        for part_name, sentence in found.items():
+            print(f"{experiment.name}: {part_name} {kind}: {sentence}", file=sys.stderr)
     return outcome
 
 
-def _measure(outcome: Outcome, store: Store, part: Part, draw: Draw) -> None:
-    """Add one draw of a part to the outcome: the stored one, or measured now and stored."""
-    experiment = outcome.experiment
-    record = store.get(experiment, part, draw.seed)
-    if record is not None:
-        outcome.reused += 1
-    else:
-        began = time.perf_counter()
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                values = dict(part.measure(draw))
-        except (DataNotFoundError, CannotMeasureError) as error:
-            outcome.missing[part.name] = str(error)
-            return
-        except Exception as error:  # one broken part must not take the others along
-            traceback.print_exc()
-            outcome.failed[part.name] = f"{type(error).__name__}: {error}"
-            return
-        record = {
-            "experiment": experiment.name,
-            "part": part.name,
-            "seed": draw.seed,
-            "quick": draw.quick,
-            "versions": versions(),
-            "seconds": time.perf_counter() - began,
-            "warnings": sorted({_first_line(w) for w in caught}),
-            "values": {name: _plain(value) for name, value in values.items()},
-        }
-        store.put(experiment, part, draw.seed, record)
-    outcome.values.setdefault(part.name, []).append(record["values"])
-    outcome.seconds += record["seconds"]
-    outcome.warned += [w for w in record["warnings"] if w not in outcome.warned]
+def _measured(part: Part, draw: Draw) -> dict[str, Any]:
+    """Return what one draw of a part measures, with its time and its warnings."""
+    began = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = dict(part.measure(draw))
+    return {
+        "seconds": time.perf_counter() - began,
+        "warnings": sorted({_first_line(warning) for warning in caught}),
+        "values": values,
+    }
 
 
 def _first_line(warning: warnings.WarningMessage) -> str:
@@ -165,77 +122,96 @@ def _first_line(warning: warnings.WarningMessage) -> str:
     return f"{warning.category.__name__}: {text[0]}"
 
 
-def _plain(value: Any) -> Any:
-    """Return numbers and arrays as JSON has them."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return value
+def collect(experiment: Experiment, store: Store, sizes: Sequence[bool] = (False, True)) -> Outcome:
+    """Gather finished draws and judge them: for each part those of the first size that has any.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : Store
+    sizes : sequence of bool
+        Whether quick, in the order of preference; by default full draws before quick ones.
+    """
+    outcome = Outcome(experiment)
+    for part in experiment.parts:
+        for quick in sizes:
+            numbers = range(experiment.n_draws(part, quick))
+            found = [store.get(experiment, part, number, quick) for number in numbers]
+            finished = [record for record in found if record is not None]
+            if not finished:
+                continue
+            outcome.values[part.name] = [record["values"] for record in finished]
+            outcome.seconds += sum(record["seconds"] for record in finished)
+            texts = [text for record in finished for text in record["warnings"]]
+            outcome.warned += [t for t in dict.fromkeys(texts) if t not in outcome.warned]
+            if quick:
+                outcome.quick.add(part.name)
+            break
+    outcome.rows = [judge_row(row, outcome) for row in experiment.rows]
+    means = _Means(outcome)
+    outcome.claims = [judge_claim(claim, means) for claim in experiment.claims]
+    return outcome
 
 
-def draw_figure(outcome: Outcome, data: Data, out: Path) -> None:
-    """Draw the figure of an experiment from what was measured, unless it is there already."""
+def judge_row(row: Row, outcome: Outcome) -> Told:
+    """Return a line of the table."""
+    draws = outcome.values.get(row.part, [])
+    found = [float(draw[row.key]) for draw in draws if row.key in draw]
+    published = "-" if row.published is None else f"{row.published:g}"
+    if row.spread is not None:
+        published += f" ({row.spread:g})"
+    if not found:
+        return Told(row.label, "-", published, compared="not measured")
+    word = ""
+    if row.published is not None:
+        word = compared_with(row.published, found, tolerance=row.tolerance, better=row.better)
+    if row.part in outcome.quick:
+        word = f"{word} ({QUICK})" if word else QUICK
+    return Told(row.label, spread(found, row.digits), published, compared=word)
+
+
+class _Means(dict[tuple[str, str], float]):
+    """Means over the draws by (part, key); it knows which parts were asked for."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.quick, self.asked = outcome.quick, set[str]()
+        for part, draws in outcome.values.items():
+            for key, value in draws[0].items():
+                if isinstance(value, float | int):
+                    self[part, key] = float(np.mean([draw[key] for draw in draws]))
+
+    def __getitem__(self, key: tuple[str, str]) -> float:
+        self.asked.add(key[0])
+        return super().__getitem__(key)
+
+
+def judge_claim(claim: Claim, means: _Means) -> Judged:
+    """Check a claim on the means over the draws."""
+    means.asked.clear()
+    try:
+        verdict = "holds" if claim.holds(means) else "does not hold"
+        why = claim.why if isinstance(claim.why, str) else claim.why(means)
+    except KeyError:
+        return Judged(claim, "not measured", "")
+    return Judged(claim, verdict + (f" ({QUICK})" if means.asked & means.quick else ""), why)
+
+
+def draw_figure(outcome: Outcome, folder: Path) -> None:
+    """Draw the figure of an experiment from what was measured."""
     experiment = outcome.experiment
     if experiment.figure is None or not outcome.measured:
         return
     try:
         import matplotlib
     except ImportError:
-        print(
-            "No figures: matplotlib is not installed (pip install supred[plot]).", file=sys.stderr
-        )
+        print("No figures: matplotlib is missing (pip install supred[plot]).", file=sys.stderr)
         return
-    path = out / f"{experiment.name}.png"
-    if path.is_file() and _is_of_these_values(out / f"{experiment.name}.json", outcome):
-        outcome.figure = path.name  # nothing new to draw
-        return
-    backend = matplotlib.get_backend()
     matplotlib.use("Agg")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            experiment.figure(outcome.values, Draw(0, outcome.quick, data), path)
-        outcome.figure = path.name
-    except DataNotFoundError as error:
-        outcome.missing["figure"] = str(error)
-    except Exception as error:
+            experiment.figure(outcome.values, folder / f"{experiment.name}.png")
+        outcome.figure = f"{experiment.name}.png"
+    except Exception as error:  # a figure that lacks a part must not take the tables along
         traceback.print_exc()
         outcome.failed["figure"] = f"{type(error).__name__}: {error}"
-    finally:
-        matplotlib.use(backend)
-
-
-def _is_of_these_values(path: Path, outcome: Outcome) -> bool:
-    """Whether the result of an earlier run has the values of this one."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))["values"] == outcome.values
-    except (FileNotFoundError, json.JSONDecodeError, KeyError):
-        return False
-
-
-def write_json(outcome: Outcome, out: Path) -> None:
-    """Write what was measured, with versions and seeds."""
-    experiment = outcome.experiment
-    result = {
-        "experiment": experiment.name,
-        "paper": experiment.paper,
-        "title": experiment.title,
-        "unit": experiment.unit,
-        "protocol": experiment.protocol,
-        "quick": outcome.quick,
-        "versions": versions(),
-        "seeds": {name: list(range(len(draws))) for name, draws in outcome.values.items()},
-        "seconds": outcome.seconds,
-        "warnings": outcome.warned,
-        "rows": [vars(row) for row in outcome.rows],
-        "claims": [vars(claim) for claim in outcome.claims],
-        "missing": outcome.missing,
-        "failed": outcome.failed,
-        "figure": outcome.figure,
-        "values": outcome.values,
-    }
-    text = json.dumps(result, indent=1)
-    (out / f"{experiment.name}.json").write_text(text, encoding="utf-8")

@@ -4,80 +4,66 @@ import ast
 import hashlib
 import inspect
 import json
-import os
 import platform
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from benchmarks.performance._record import plain, versions
 from reproduction import protocols
 from reproduction.base import Experiment, Part
-from supred._version import __version__
+from supred.common.files import atomic_write
 
-
-def versions() -> dict[str, str]:
-    """Return the versions that a result depends on."""
-    found = {"supred": __version__, "python": platform.python_version()}
-    for name in ("numpy", "scipy", "scikit-learn"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+# Statements of a module that do not change what it measures.
+WORDS = ("EXPERIMENT", "ROWS", "CLAIMS", "PUBLISHED")
 
 
 class Store:
     """One JSON file per finished draw of a part.
 
-    The name of the file holds a digest of experiment, part, draw, options, versions and the
-    code of the measurement: where one of them differs, the draw is measured anew.
-
-    Parameters
-    ----------
-    folder : Path
-    quick : bool
+    The name of the file holds a digest of experiment, part, draw, size, versions and the code of
+    the measurement: where one of them differs, the draw is measured again.
     """
 
-    def __init__(self, folder: Path, quick: bool) -> None:
-        self.folder, self.quick = folder, quick
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
-    def path(self, experiment: Experiment, part: Part, draw: int) -> Path:
+    def path(self, experiment: Experiment, part: Part, draw: int, quick: bool) -> Path:
         """Return where a draw is kept."""
         key = {
             "experiment": experiment.name,
             "part": part.name,
             "draw": draw,
-            "quick": self.quick,
-            "versions": versions(),
-            "source": [_source(part.measure), _source(protocols)],
+            "quick": quick,
+            "versions": {**versions(), "python": platform.python_version()},
+            "source": [_source(part.measure), _code(protocols)],
         }
         digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
         words = "".join(c if c.isalnum() else "-" for c in part.name)
         return self.folder / experiment.name / f"{words}-{draw}-{digest}.json"
 
-    def get(self, experiment: Experiment, part: Part, draw: int) -> dict[str, Any] | None:
+    def get(
+        self, experiment: Experiment, part: Part, draw: int, quick: bool
+    ) -> dict[str, Any] | None:
         """Return a finished draw, or None."""
-        path = self.path(experiment, part, draw)
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            text = self.path(experiment, part, draw, quick).read_text(encoding="utf-8")
+            return json.loads(text)
         except (FileNotFoundError, json.JSONDecodeError):
             return None
 
-    def put(self, experiment: Experiment, part: Part, draw: int, record: dict[str, Any]) -> None:
+    def put(
+        self, experiment: Experiment, part: Part, draw: int, quick: bool, record: dict[str, Any]
+    ) -> None:
         """Keep a finished draw; the file is there completely or not at all."""
-        path = self.path(experiment, part, draw)
+        path = self.path(experiment, part, draw, quick)
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(".part")
-        unfinished.write_text(json.dumps(record, indent=1), encoding="utf-8")
-        os.replace(unfinished, path)
+        with atomic_write(path, overwrite=True) as file:
+            file.write(json.dumps(record, default=plain).encode())
 
 
 def _source(thing: Any) -> str:
-    """Return the code that a measurement depends on: its module without texts and figure.
-
-    Comments and line breaks do not count, so that a result outlives a change of wording.
-    """
+    """Return the code that a measurement depends on: its module without words and figure."""
     bound = ""
     while hasattr(thing, "func"):  # functools.partial
         bound += repr(sorted(thing.keywords))
@@ -87,18 +73,23 @@ def _source(thing: Any) -> str:
 
 @cache
 def _code(module: Any) -> str:
-    """Return a module's statements as they were at the first call, but for texts and figure."""
+    """Return a module's statements as they were at the first call, but for words and figure.
+
+    Comments and line breaks do not count, so that a result outlives a change of wording.
+    """
     try:
         tree = ast.parse(inspect.getsource(module)) if module is not None else ast.parse("")
     except OSError:  # no source at hand, as in a frozen program
         return ""
-    tree.body = [node for node in tree.body if not _is_text(node)]
+    tree.body = [node for node in tree.body if not _is_wording(node)]
     return ast.unparse(tree)
 
 
-def _is_text(node: ast.stmt) -> bool:
-    """Whether a statement declares the experiment or draws its figure."""
+def _is_wording(node: ast.stmt) -> bool:
+    """Whether a statement declares rows and claims, draws a figure or is a docstring."""
     if isinstance(node, ast.FunctionDef):
-        return node.name == "figure"
-    names = [t.id for t in getattr(node, "targets", []) if isinstance(t, ast.Name)]
-    return "EXPERIMENT" in names
+        return node.name.startswith(("figure", "claim", "why", "row"))
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return True
+    targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
+    return any(isinstance(t, ast.Name) and t.id in WORDS for t in targets)

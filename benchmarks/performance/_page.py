@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks._report import markdown
 from benchmarks.performance._record import RECORDS, Record, read
 
 TEMPLATE = Path(__file__).parent / "page.md"
@@ -139,12 +140,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def markdown(columns: list[str], rows: list[list[str]]) -> str:
-    """Return a table; bars inside of cells are escaped."""
-    if not rows:
-        return ""
-    lines = [columns, ["---"] * len(columns), *rows]
-    cells = [[str(cell).replace("|", "\\|") for cell in line] for line in lines]
-    return "\n".join("| " + " | ".join(line) + " |" for line in cells)

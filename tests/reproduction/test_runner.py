@@ -1,18 +1,21 @@
 """The runner on small experiments of its own."""
 
-import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from reproduction.base import Claim, Experiment, Part, Row
-from reproduction.runner import run_experiments
-from reproduction.tables import verdict
+from benchmarks._report import compared_with
+from benchmarks.performance._record import read
+from reproduction.base import Claim, Data, Experiment, Part, Row
+from reproduction.page import counts, describe, page, write_record
+from reproduction.runner import collect, draw_figure, measure
+from reproduction.store import Store
 from supred.datasets import DataNotFoundError
 
 
-def make_experiment(measured, *, fail=False, missing=False, figure=None, draws=(2, 3)):
+def make_experiment(measured, *, fail=False, missing=False, figure=None):
     """Return an experiment that notes each measurement in `measured`."""
 
     def good(draw):
@@ -36,13 +39,19 @@ def make_experiment(measured, *, fail=False, missing=False, figure=None, draws=(
         protocol="As told.",
         parts=[Part("good", good), Part("other", other, draws=(1, 1))],
         rows=[
-            Row("good one", "good", published=10.0),
+            Row("good one", "good", published=10.0, spread=0.5),
             Row("other one", "other", published=9.0),
             Row("third", "other", "nothing"),
         ],
-        draws=draws,
+        draws=(2, 3),
+        covers=(("000:1", "table 9"),),
         claims=[
-            Claim("Other is better.", lambda m: m["other", "error"] < m["good", "error"], "Why."),
+            Claim(
+                "Other is better.",
+                lambda m: m["other", "error"] < m["good", "error"],
+                "000:2",
+                lambda m: f"{m['other', 'error']:.0f}.",
+            ),
             Claim("Never measured.", lambda m: m["third", "error"] > 0),
         ],
         figure=figure,
@@ -50,9 +59,9 @@ def make_experiment(measured, *, fail=False, missing=False, figure=None, draws=(
     )
 
 
-def run(experiment, out, **options):
-    options = {"quick": True, "progress": False, **options}
-    return run_experiments([experiment], out, **options)[0]
+def run(experiment, out, *, quick=True):
+    store = Store(out / "draws")
+    return measure(experiment, store, Data(), quick=quick, progress=False)
 
 
 def test_means_spread_verdicts_and_claims(tmp_path):
@@ -60,42 +69,54 @@ def test_means_spread_verdicts_and_claims(tmp_path):
     outcome = run(make_experiment(measured), tmp_path)
     assert measured == [("good", 0), ("good", 1), ("other", 0)]
     good, other, third = outcome.rows
-    assert good.values == [10.0, 11.0]
-    assert good.mean == 10.5
-    assert good.spread == pytest.approx(np.std([10, 11], ddof=1))
-    assert (good.verdict, other.verdict, third.verdict) == ("agrees", "better", "not measured")
-    assert [claim.holds for claim in outcome.claims] == [True, None]
+    assert (good.published, good.measured) == ("10 (0.5)", "10.50 +- 0.71 (n=2)")
+    verdicts = ["agrees (quick run)", "better (quick run)", "not measured"]
+    assert [row.verdict for row in (good, other, third)] == verdicts
+    assert [judged.verdict for judged in outcome.claims] == ["holds (quick run)", "not measured"]
+    assert outcome.claims[0].why == "5."
     assert outcome.warned == ["UserWarning: slow going"]
 
 
-def test_results_as_json_and_markdown(tmp_path):
-    run(make_experiment([]), tmp_path)
-    result = json.loads((tmp_path / "small.json").read_text())
-    assert result["seeds"] == {"good": [0, 1], "other": [0]}
-    assert set(result["versions"]) >= {"supred", "numpy", "scikit-learn"}
-    assert result["values"]["good"][0] == {"error": 10.0, "curve": [0, 1, 2]}
-    page = (tmp_path / "reproduction.md").read_text()
-    assert "| good one | 10.0 | 10.50 ± 0.71 (n=2) | agrees |" in page
-    assert "--quick" in page
-    assert (
-        "| Low-dimensional SVM (Wang and Carreira-Perpinan 2014) | 2 | 1 | 1 | 0 | 1 | 0 |" in page
-    )
-    assert "*Other is better.* **Holds.** Why." in page
-    assert "**Not tested (not measured).**" in page
+def test_the_record_is_one_of_the_benchmarks_and_makes_the_page(tmp_path):
+    experiment = make_experiment([])
+    write_record(run(experiment, tmp_path, quick=False), tmp_path)
+    (record,) = read(tmp_path / "small.json")
+    assert record.runs == {"good": {"error": [10.0, 11.0, 12.0]}, "other": {"error": [5.0]}}
+    assert counts(record) == {
+        "agrees": 1,
+        "better": 1,
+        "worse": 0,
+        "differs": 0,
+        "holds": 1,
+        "does not hold": 0,
+    }
+    text = page([experiment], {"small": record}, "images/")
+    assert "| good one | 10 (0.5) | 11.00 +- 1.00 (n=3) | agrees |" in text
+    assert "- *Other is better.* (000:2) **Holds.** 5." in text
+    assert "**Not measured.**" in text
+    assert "| Low-dimensional SVM (Wang and Carreira-Perpinan 2014) | 1 | 1 | 0 | 0 | 1 | 0 |" in text
+    assert "Not measured yet." in "\n".join(describe(experiment, None, ""))
 
 
 def test_a_second_run_measures_nothing_and_says_the_same(tmp_path):
     measured = []
     experiment = make_experiment(measured)
     first = run(experiment, tmp_path)
-    page = (tmp_path / "reproduction.md").read_text()
     measured.clear()
     second = run(experiment, tmp_path)
     assert measured == []
-    assert second.reused == 3
-    assert second.rows == first.rows
-    assert second.warned == first.warned
-    assert (tmp_path / "reproduction.md").read_text() == page
+    assert second == first
+
+
+def test_full_draws_come_before_quick_ones(tmp_path):
+    experiment = make_experiment([])
+    run(experiment, tmp_path)
+    only_good = replace(experiment, parts=experiment.parts[:1])
+    run(only_good, tmp_path, quick=False)
+    outcome = collect(experiment, Store(tmp_path / "draws"))
+    assert outcome.quick == {"other"}
+    assert [row.verdict for row in outcome.rows[:2]] == ["agrees", "better (quick run)"]
+    assert outcome.claims[0].verdict == "holds (quick run)"
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
@@ -110,87 +131,74 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
         measured.append(("other", draw.seed))
         return {"error": 5.0}
 
-    good = experiment.parts[0]
-    experiment = Experiment(**{**vars(experiment), "parts": [good, Part("other", other, (1, 1))]})
+    experiment = replace(experiment, parts=[experiment.parts[0], Part("other", other, (1, 1))])
     with pytest.raises(KeyboardInterrupt):
         run(experiment, tmp_path)
     assert measured == [("good", 0), ("good", 1)]
     measured.clear()
-    outcome = run(experiment, tmp_path)
+    run(experiment, tmp_path)
     assert measured == [("other", 0)]
-    assert outcome.reused == 2
 
 
-def test_other_options_and_a_half_written_file_are_measured_anew(tmp_path):
+def test_a_half_written_file_is_measured_again(tmp_path):
     measured = []
     experiment = make_experiment(measured)
     run(experiment, tmp_path)
     measured.clear()
-    run(experiment, tmp_path, quick=False)
-    assert measured == [("good", 0), ("good", 1), ("good", 2), ("other", 0)]
-    measured.clear()
-    stored = next((tmp_path / "draws" / "small").glob("good-1-*.json"))
-    for path in (tmp_path / "draws" / "small").glob("good-1-*.json"):
-        path.write_text(stored.read_text()[:20])
+    (path,) = (tmp_path / "draws" / "small").glob("good-1-*.json")
+    path.write_text(path.read_text()[:20])
     run(experiment, tmp_path)
     assert measured == [("good", 1)]
 
 
-def test_other_versions_are_measured_anew(tmp_path, monkeypatch):
+def test_other_versions_are_measured_again(tmp_path, monkeypatch):
     measured = []
     experiment = make_experiment(measured)
     run(experiment, tmp_path)
     measured.clear()
-    monkeypatch.setattr("reproduction.store.__version__", "99.0")
+    monkeypatch.setattr("reproduction.store.versions", lambda: {"supred": "99.0"})
     run(experiment, tmp_path)
     assert len(measured) == 3
 
 
 def test_missing_data_is_said_and_the_rest_is_measured(tmp_path, capsys):
     outcome = run(make_experiment([], missing=True), tmp_path)
-    assert [row.verdict for row in outcome.rows] == ["agrees", "left out", "left out"]
+    assert [row.verdict for row in outcome.rows[1:]] == ["not measured", "not measured"]
     assert "left out: x.npz is missing; put it there." in capsys.readouterr().err
-    assert "Left out: x.npz is missing" in (tmp_path / "small.md").read_text()
+    record = write_record(outcome, tmp_path)
+    assert "Left out: x.npz is missing" in "\n".join(describe(outcome.experiment, record, ""))
 
 
 def test_a_broken_part_does_not_take_the_others_along(tmp_path):
     outcome = run(make_experiment([], fail=True), tmp_path)
     assert outcome.failed == {"other": "RuntimeError: it broke"}
-    assert outcome.rows[0].verdict == "agrees"
-    assert outcome.rows[1].verdict == "failed"
+    assert outcome.rows[0].verdict == "agrees (quick run)"
 
 
-def test_the_figure_is_drawn_when_there_is_something_new(tmp_path):
-    drawn = []
-
-    def figure(values, draw, path):
+def test_the_figure_is_drawn_from_the_values(tmp_path):
+    def figure(values, path):
         from reproduction import pictures
 
-        drawn.append(len(values["good"]))
         fig, axes = pictures.panels(1, 1)
         axes[0, 0].plot(values["good"][0]["curve"])
         pictures.save(fig, path)
 
-    experiment = make_experiment([], figure=figure)
-    assert run(experiment, tmp_path).figure == run(experiment, tmp_path).figure == "small.png"
-    assert drawn == [2]
-    run(experiment, tmp_path, quick=False)
-    run(experiment, tmp_path)
-    assert drawn == [2, 3, 2]
+    outcome = run(make_experiment([], figure=figure), tmp_path)
+    draw_figure(outcome, tmp_path)
+    assert outcome.figure == "small.png"
     assert (tmp_path / "small.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
-    ("mean", "standard_error", "better", "word"),
+    ("values", "better", "word"),
     [
-        (10.9, 0.0, "lower", "agrees"),
-        (11.5, 0.0, "lower", "worse"),
-        (11.5, 0.8, "lower", "agrees"),
-        (8.5, 0.0, "lower", "better"),
-        (8.5, 0.0, "higher", "worse"),
-        (8.5, 0.0, "", "differs"),
+        ([10.9], "lower", "agrees"),
+        ([11.5], "lower", "worse"),
+        ([10.0, 13.0], "lower", "agrees"),
+        ([8.5], "lower", "better"),
+        ([8.5], "higher", "worse"),
+        ([8.5], "", "differs"),
     ],
 )
-def test_verdict(mean, standard_error, better, word):
-    row = Row("a", "b", published=10.0, better=better, tolerance=1.0)
-    assert verdict(row, mean, standard_error) == word
+def test_verdict(values, better, word):
+    assert compared_with(10.0, values, tolerance=1.0, better=better) == word
