@@ -131,7 +131,7 @@ class Claim:
     """
 
     text: str
-    holds: Callable[[Means], bool]
+    holds: Callable[[Means], bool | np.bool_]
     where: str = ""
     why: str | Callable[[Means], str] = ""
     difference: str = ""

@@ -8,7 +8,8 @@ DIFFERENCES = (
         "000:153, 000:187",
         "random coordinates of each row to start from",
         "one code per class: a simplex, below K - 1 dimensions spread over the sphere",
-        "From noise a one-vs-all SVM of three or more classes has its optimum at w = 0, and nothing "
+        "From noise a one-vs-all SVM of three or more classes has its optimum at w = 0, and "
+        "nothing "
         "moves; codes need an iteration or two. Random coordinates work with two classes and with "
         "one-vs-one SVMs, given lambda of about 1 (`many-spirals`, `mnist-ten`).",
         '`init="random"`',
@@ -52,7 +53,8 @@ DIFFERENCES = (
         "001:114",
         "a new row is added to the graph, which is embedded again",
         "harmonic extension of the embedding",
-        "The text leaves it open for many rows; the same decisions for 98 % of the rows, without a new "
+        "The text leaves it open for many rows; the same decisions for 98 % of the rows, without a "
+        "new "
         "eigenproblem.",
         "`fit` with the row unlabelled; `transduction_`",
     ),
@@ -67,7 +69,8 @@ DIFFERENCES = (
         "002:63-71, 002:335",
         "origin of each class (Algorithm 1); also of all rows (002:53)",
         "origin of all rows; zero with a kernel",
-        "About its own mean a class's scatter does not know where the class lies (`category-linear`).",
+        "About its own mean a class's scatter does not know where the class lies "
+        "(`category-linear`).",
         '`origin="class"`',
     ),
     (
@@ -81,7 +84,8 @@ DIFFERENCES = (
         "002:393",
         "stop at ||W - W'|| <= 1e-8",
         "stop at a relative distance of 1e-6 to a stationary point",
-        "The step length says nothing about the distance where convergence is slow; the objective is the "
+        "The step length says nothing about the distance where convergence is slow; the objective "
+        "is the "
         "same to six digits (`category-algorithm`).",
         "`tol=1e-8`",
     ),

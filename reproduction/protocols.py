@@ -169,7 +169,7 @@ def nearest_error(rows: Rows, ks: Sequence[int] = (1,)) -> float:
 
 
 def best_projection(rows: Rows, candidates: Iterable[Any]) -> tuple[Any, float]:
-    """Choose a projection by the validation error of 1-NN after it; return it and the test error."""
+    """Choose a projection by the validation error of 1-NN after it; return it and its error."""
     best: tuple[float, Any] = (np.inf, None)
     for candidate in candidates:
         fitted = candidate.fit(rows.X, rows.y)

@@ -111,7 +111,7 @@ def svm_after(projection: Any, C: float, X: np.ndarray, y: np.ndarray) -> Predic
 
 def rows_of_table(table: str) -> list[Row]:
     """Return the lines of a set: its six published cells, then ours."""
-    common = {"better": "higher", "tolerance": 3.0}
+    common: dict[str, Any] = {"better": "higher", "tolerance": 3.0}
     published = PUBLISHED.get(table, (None,) * 6)
     lines = [
         Row(f"{table}: {name}", table, name, figure, **common)

@@ -83,7 +83,7 @@ def with_svm(projection: Any, standardise: bool, quick: bool, *, one_vs_one: boo
 
 def rows_of_table(table: str) -> list[Row]:
     """Return the lines of a set: the five published methods, then ours."""
-    common = {"better": "higher", "tolerance": 1.5}
+    common: dict[str, Any] = {"better": "higher", "tolerance": 1.5}
     lines = []
     for i, name in enumerate(METHODS):
         published = PUBLISHED[table][i] if i < 5 else None

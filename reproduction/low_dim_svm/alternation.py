@@ -48,7 +48,7 @@ def two_steps(draw: Draw) -> dict[str, Any]:
     The F step has L M weights, b and a slack for each row: with M = 500 and L = 2, 1000 weights.
     """
     try:
-        import clarabel
+        import clarabel  # type: ignore[import-untyped]
     except ImportError as error:
         raise CannotMeasureError(
             "clarabel, the QP solver, is missing (pip install clarabel)."

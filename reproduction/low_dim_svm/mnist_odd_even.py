@@ -184,8 +184,8 @@ def figure(values: Values, path: Path) -> None:
     for ax, name in zip(axes[0, 1:], ("KPCA(2)", "ours"), strict=True):
         found = values.get(f"500 rows: {name}")
         if found:
-            Z, y = np.array(found[0]["Z"]), np.array(found[0]["y"])
-            pictures.scatter(ax, Z, y, f"{name}: 500 training rows")
+            Z, labels = np.array(found[0]["Z"]), np.array(found[0]["y"])
+            pictures.scatter(ax, Z, labels, f"{name}: 500 training rows")
     pictures.save(fig, path)
 
 

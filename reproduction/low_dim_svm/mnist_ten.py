@@ -188,11 +188,15 @@ def figure(values: Values, path: Path) -> None:
     ax.set(xscale="log", yscale="log", xlabel="basis functions", ylabel="test error %")
     ax.set_yticks([2, 5, 10, 20], ["2", "5", "10", "20"])
     ax.minorticks_off()
-    found = values["latent space"][0]
-    labels = np.array(found["labels"])
+    latent_space = values["latent space"][0]
+    labels = np.array(latent_space["labels"])
     for ax, name in zip(axes[0, 1:], ("PCA", "t-SNE"), strict=True):
         pictures.scatter(
-            ax, np.array(found[f"{name} picture"]), labels, f"L = 10 by {name}, 500 test rows", 10
+            ax,
+            np.array(latent_space[f"{name} picture"]),
+            labels,
+            f"L = 10 by {name}, 500 test rows",
+            10,
         )
     axes[0, 2].legend(fontsize=6, frameon=False, markerscale=1.5)
     pictures.save(fig, path)

@@ -81,7 +81,7 @@ def figure(values: Values, path: Path) -> None:
         pictures.scatter(below, Z, y, "latent space", size=5)
         a, b, c = found["boundary"]
         low, high = below.get_xlim(), below.get_ylim()
-        x = np.linspace(*low, 50)
+        x = np.linspace(low[0], low[1], 50)
         line = -(a * x + c) / b if abs(b) > 1e-9 else np.full(50, np.nan)
         below.plot(x, line, color="k", lw=0.8)
         below.set(xlim=low, ylim=high)

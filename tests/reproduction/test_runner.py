@@ -94,7 +94,9 @@ def test_the_record_is_one_of_the_benchmarks_and_makes_the_page(tmp_path):
     assert "| good one | 10 (0.5) | 11.00 +- 1.00 (n=3) | agrees |" in text
     assert "- *Other is better.* (000:2) **Holds.** 5." in text
     assert "**Not measured.**" in text
-    assert "| Low-dimensional SVM (Wang and Carreira-Perpinan 2014) | 1 | 1 | 0 | 0 | 1 | 0 |" in text
+    assert (
+        "| Low-dimensional SVM (Wang and Carreira-Perpinan 2014) | 1 | 1 | 0 | 0 | 1 | 0 |" in text
+    )
     assert "Not measured yet." in "\n".join(describe(experiment, None, ""))
 
 
