@@ -1,1 +1,1 @@
-"""A network of few Gaussians in a learned metric."""
+"""A network of few Gaussians in a learned metric, with a low-dimensional latent space."""

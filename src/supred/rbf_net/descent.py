@@ -1,335 +1,231 @@
-"""Centres, widths, weights and classifier of a Gaussian mapping, learned together.
+"""Descent of networks by Adam over blocks of rows that are known beforehand.
 
-The nested objective, in which everything is a parameter,
+(D. P. Kingma and J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.)
 
-    J = alpha ||W||^2 + 1/2 ||V||^2 + C sum_n s_n l(y_n; V F(x_n) + b),
-    F(x) = W^T phi(x) + w0,    phi_m(x) = exp(-gamma_m sum_d q_d^2 (x_d - c_md)^2),
-
-is descended by Adam (D. P. Kingma and J. Ba, "Adam: a method for stochastic optimization", ICLR
-2015) over shuffled blocks of rows. The loss l is the hinge loss of several SVMs or the logistic
-loss; q holds one scale per feature.
+Which rows and which noise a step sees depends on a seed and the number of the step alone. So a
+descent that was interrupted goes on to the same networks, and rows that are not in memory can be
+fetched for many steps at once.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+
+from supred.rbf_net.network import Networks, Noise, RowLoss, mean_loss, noise_width
 
 # Adam's memory of gradients and of their squares.
 MOMENTUM, SECOND_MOMENT = 0.9, 0.999
 TINY = 1e-12
 # Steps over which the learning rate rises to its full size.
 WARM_UP = 50
-# Steps of W, in units of its size; measured on MNIST.
-WEIGHT_RATE = 4.0
-
-# A loss of scores (n_rows, n_scores) and targets: the loss of each row and its slope.
-RowLoss = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+# Steps of the parameters, in units of their typical sizes; found on validation rows of MNIST and
+# of small tables.
+METRIC_RATE, SCALE_RATE, WEIGHT_RATE = 1.0, 0.3, 4.0
+# Noise is drawn for this many steps from one generator.
+NOISE_GROUP = 64
 
 
 @dataclass(frozen=True)
-class Network:
-    """The parameters that are learned; also the shape of a gradient.
+class Draws:
+    """Which rows each step sees: a shuffled pass after the other.
 
     Attributes
     ----------
-    centers : ndarray of shape (n_centers, n_features)
-        c_m, minus whatever the rows are shifted by.
-    log_gammas : ndarray of shape (n_centers,)
-    log_scales : ndarray of shape (n_features,)
-        ``log q_d``.
-    W : ndarray of shape (n_centers, n_components)
-    w0 : ndarray of shape (n_components,)
-    coef : ndarray of shape (n_scores, n_components)
-        V.
-    intercept : ndarray of shape (n_scores,)
-        b.
+    parts : tuple of ndarrays of int
+        Rows that may be drawn, one array per network, or one for all networks. All of one length.
+    size : int
+        Rows of a block.
+    seed : int
     """
 
-    centers: np.ndarray
-    log_gammas: np.ndarray
-    log_scales: np.ndarray
-    W: np.ndarray
-    w0: np.ndarray
-    coef: np.ndarray
-    intercept: np.ndarray
+    parts: tuple[np.ndarray, ...]
+    size: int
+    seed: int
 
-    def astype(self, dtype: Any) -> "Network":
-        """Return a copy in another precision."""
-        return Network(*(np.array(value, dtype=dtype) for value in self.parts()))
+    @property
+    def per_pass(self) -> int:
+        """Blocks of a pass."""
+        return max(1, len(self.parts[0]) // self.size)
 
-    def parts(self) -> list[np.ndarray]:
-        """Return the arrays, in the order of the fields."""
-        return [getattr(self, field.name) for field in fields(self)]
+    def of_pass(self, number: int) -> np.ndarray:
+        """Return the rows of the blocks of a pass, shape (n_blocks, n_parts, size)."""
+        rng = np.random.default_rng((self.seed, number))
+        n_rows = len(self.parts[0])
+        order = rng.permutation(n_rows)[: self.per_pass * self.size]
+        blocks = order.reshape(self.per_pass, -1)
+        return np.stack([part[blocks] for part in self.parts], axis=1)
 
-
-def hinge_slopes(scores: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``sum_k max(0, 1 - y_k f_k)`` of each row and its slope; a sign 0 is no task.
-
-    Parameters
-    ----------
-    scores, signs : ndarrays of shape (n_rows, n_svms)
-    """
-    slack = 1.0 - signs * scores
-    active = (slack > 0) & (signs != 0)
-    return (slack * active).sum(axis=1), np.where(active, -signs, signs.dtype.type(0))
-
-
-def log_slopes(scores: np.ndarray, one_hot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``-log p_y`` of each row and its slope; one score is that of the second class.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_classes), or (n_rows, 1) for two classes
-    one_hot : ndarray of the same shape
-        1 at the class of the row; for two classes, 1 in rows of the second. Targets that are
-        less sure, such as 0.91 and nine times 0.01, are welcome.
-    """
-    if scores.shape[1] == 1:
-        losses = np.logaddexp(0, scores) - one_hot * scores
-        return losses[:, 0], expit(scores) - one_hot
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    p = np.exp(shifted)
-    totals = p.sum(axis=1, keepdims=True)
-    p /= totals
-    losses = np.log(totals[:, 0]) - np.einsum("ij,ij->i", shifted, one_hot)
-    return losses, p - one_hot
-
-
-def features_of(net: Network, X: np.ndarray) -> np.ndarray:
-    """Return phi(x) of each row, shape (n_rows, n_centers)."""
-    q = np.exp(net.log_scales)
-    return _gaussians(X * q, net.centers * q, np.exp(net.log_gammas))[1]
-
-
-def scores_of(net: Network, X: np.ndarray) -> np.ndarray:
-    """Return ``V F(x) + b`` of each row."""
-    return (features_of(net, X) @ net.W + net.w0) @ net.coef.T + net.intercept
-
-
-def mean_loss(
-    net: Network, X: np.ndarray, targets: np.ndarray, weights: np.ndarray, row_loss: RowLoss
-) -> tuple[float, Network]:
-    """Return ``sum_n s_n l_n / sum_n s_n`` of a block of rows and its gradient.
-
-    Parameters
-    ----------
-    net : Network
-    X : ndarray of shape (n_rows, n_features)
-    targets : ndarray of shape (n_rows, n_scores)
-        What `row_loss` compares the scores with.
-    weights : ndarray of shape (n_rows,)
-        s_n.
-    row_loss : callable
-        :func:`hinge_slopes` or :func:`log_slopes`.
-    """
-    q, gammas = np.exp(net.log_scales), np.exp(net.log_gammas)
-    rows, centers = X * q, net.centers * q
-    distances, phi = _gaussians(rows, centers, gammas)
-    F = phi @ net.W + net.w0
-    losses, slopes = row_loss(F @ net.coef.T + net.intercept, targets)
-    total = weights.sum()
-    slopes = slopes * (weights / total)[:, None].astype(X.dtype)
-
-    dF = slopes @ net.coef
-    # a_nm = -dJ/d(gamma_m d_nm), then times gamma_m; every other gradient is a sum over it.
-    pull = dF @ net.W.T
-    pull *= phi
-    distances *= pull
-    d_log_gammas = -gammas * distances.sum(axis=0)
-    pull *= gammas
-    column_sums, row_sums = pull.sum(axis=0), pull.sum(axis=1)
-    moved = pull.T @ rows
-    spread = row_sums @ np.square(rows) + column_sums @ np.square(centers)
-    spread -= 2.0 * np.einsum("md,md->d", moved, centers)
-    moved -= column_sums[:, None] * centers
-    moved *= 2.0 * q
-    gradient = Network(
-        centers=moved,
-        log_gammas=d_log_gammas,
-        log_scales=-2.0 * spread,
-        W=phi.T @ dF,
-        w0=dF.sum(axis=0),
-        coef=slopes.T @ F,
-        intercept=slopes.sum(axis=0),
-    )
-    return float(weights @ losses / total), gradient
-
-
-def _gaussians(
-    rows: np.ndarray, centers: np.ndarray, gammas: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the squared distances of rows and centres and the Gaussians of them."""
-    distances = rows @ centers.T
-    distances *= -2.0
-    distances += np.einsum("ij,ij->i", centers, centers)
-    distances += np.einsum("ij,ij->i", rows, rows)[:, None]
-    np.maximum(distances, 0.0, out=distances)
-    phi = distances * -gammas
-    return distances, np.exp(phi, out=phi)
+    def blocks(self, first_step: int) -> Iterator[np.ndarray]:
+        """Yield the rows of each step's block from `first_step` on, shape (n_parts, size)."""
+        number, skip = divmod(first_step, self.per_pass)
+        while True:
+            yield from self.of_pass(number)[skip:]
+            number, skip = number + 1, 0
 
 
 @dataclass(frozen=True)
-class Batches:
-    """Shuffled blocks of rows, in single precision.
+class Problem:
+    """What a descent looks at.
 
     Attributes
     ----------
     take : callable
-        Indices of rows to a dense array of them.
+        Sorted or unsorted indices (any shape) to dense rows in single precision, with one more
+        axis.
     targets : ndarray of shape (n_rows, n_scores)
     weights : ndarray of shape (n_rows,)
-    size : int
-        Rows in a block.
+        Mean about 1.
+    row_loss : callable
+    decay : float
+        Slope of the regulariser per unit of W and of V.
     """
 
     take: Callable[[np.ndarray], np.ndarray]
     targets: np.ndarray
     weights: np.ndarray
-    size: int
-
-    def forever(
-        self, rng: np.random.RandomState
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield rows, targets and weights of block after block; each pass is shuffled anew."""
-        n_rows = len(self.weights)
-        n_blocks = max(1, n_rows // self.size)
-        while True:
-            for chosen in np.array_split(rng.permutation(n_rows), n_blocks):
-                yield self.take(chosen), self.targets[chosen], self.weights[chosen]
+    row_loss: RowLoss
+    decay: float = 0.0
 
 
-@dataclass(frozen=True)
-class Refinement:
-    """What the descent found.
+@dataclass
+class State:
+    """Where a descent is: enough to go on from there.
 
     Attributes
     ----------
-    network : Network
-        The parameters that were kept.
-    history : dict of lists
-        step, loss (mean over the rows seen since the last entry) and merit, at each check; the
-        first entry is the start.
-    best_step : int
-        The step that they are of.
-    merit : float
-        Their merit, NaN without one.
-    stopped : str
-        "steps" when all were done, "callback" when it was asked to stop.
+    nets : Networks
+    first, second : ndarrays of shape (n_networks, n_numbers)
+        Adam's means of gradients and of their squares.
+    step : int
+        Steps done in this descent.
+    losses : list of float
+        Mean loss of each network since the last check: the sum, and the number of steps.
     """
 
-    network: Network
-    history: dict[str, list[float]]
-    best_step: int
-    merit: float
-    stopped: str
+    nets: Networks
+    first: np.ndarray
+    second: np.ndarray
+    step: int = 0
+
+    @classmethod
+    def begin(cls, nets: Networks) -> "State":
+        """Return the state before the first step."""
+        return cls(nets, np.zeros_like(nets.flat), np.zeros_like(nets.flat))
+
+    def take(self, indices: Any) -> "State":
+        """Return the state of some of the networks."""
+        return State(
+            self.nets.take(indices),
+            self.first[indices].copy(),
+            self.second[indices].copy(),
+            self.step,
+        )
 
 
-class _Latest:
-    """The latest parameters whose merit is within a tolerance of the best."""
+@dataclass(frozen=True)
+class Course:
+    """How far and how fast to go.
 
-    def __init__(self, tolerance: Callable[[float], float] | None) -> None:
-        self.tolerance = tolerance
-        # merits rise along the list: an earlier one that is no better is of no use
-        self.candidates: list[tuple[float, int, Network]] = []
+    Attributes
+    ----------
+    n_steps : int
+        Steps until the rate is zero.
+    learning_rate : float
+        Largest step, in units of the parameters.
+    levels : ndarray of shape (n_networks,)
+        Standard deviations of the noise.
+    check_every : int
+    """
 
-    def add(self, merit: float, step: int, net: Network) -> None:
-        kept = [candidate for candidate in self.candidates if candidate[0] < merit]
-        kept.append((merit, step, net))
-        best = kept[0][0]
-        limit = best + (self.tolerance(best) if self.tolerance is not None else 0.0)
-        self.candidates = [candidate for candidate in kept if candidate[0] <= limit]
+    n_steps: int
+    learning_rate: float
+    levels: np.ndarray
+    check_every: int = field(default=10**9)
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate of a step: up quickly, then down to zero."""
+        return self.learning_rate * (1.0 - step / self.n_steps) * min(1.0, (step + 1) / WARM_UP)
 
 
-def refine(
-    start: Network,
-    batches: Batches,
-    row_loss: RowLoss,
-    rng: np.random.RandomState,
-    *,
-    decay_W: float = 0.0,
-    decay_coef: float = 0.0,
-    center_scale: float = 1.0,
-    learning_rate: float = 0.1,
-    scale_rate: float = 0.3,
-    n_steps: int = 4000,
-    n_checks: int = 20,
-    merit: Callable[[Network], float] | None = None,
-    tolerance: Callable[[float], float] | None = None,
-    on_check: Callable[[int, dict[str, list[float]]], bool] | None = None,
-) -> Refinement:
-    """Descend the nested objective from `start` by Adam, with a rate that falls to zero.
+def descend(
+    state: State,
+    problem: Problem,
+    draws: Draws,
+    course: Course,
+    units: np.ndarray,
+    on_check: Callable[[State, np.ndarray], bool] | None = None,
+) -> State:
+    """Move networks by Adam until the rate is zero.
 
     Parameters
     ----------
-    start : Network
-        In the precision to work in.
-    batches : Batches
-    row_loss : callable
-    rng : RandomState
-        Shuffles the rows.
-    decay_W, decay_coef : float
-        Slopes of the regularisers per unit of W and V: ``2 alpha / (C sum_n s_n)`` and
-        ``1 / (C sum_n s_n)``.
-    center_scale : float
-        Typical spread of a feature, the unit in which centres move.
-    learning_rate : float
-        Largest step, in units of the start: `center_scale` for centres, 1 for log gammas, the
-        root mean square of the others (four times that for W).
-    scale_rate : float
-        Steps of the log scales are smaller by this factor; 0 keeps the features as they are.
-    n_steps : int
-    n_checks : int
-        How often to ask for the merit.
-    merit : callable, optional
-        What must be small, such as the error on held-out rows; the parameters of the check with
-        the least are kept, the latest of several. Without it, the last are kept.
-    tolerance : callable, optional
-        Takes the least merit and returns by how much a later one may exceed it and be kept all
-        the same: the later have settled more, and small differences may be chance.
+    state : State
+        Where to begin; its arrays are overwritten.
+    problem : Problem
+    draws : Draws
+    course : Course
+    units : ndarray of shape (n_networks, n_numbers)
+        Unit of a step of each parameter, see :func:`units_of`.
     on_check : callable, optional
-        Called with the step and the history; True ends the descent.
+        Called with the state and the mean loss of each network since the last call, every
+        `check_every` steps and after the last one; True ends the descent.
 
     Returns
     -------
-    Refinement
+    state : State
     """
-    net = start.astype(start.centers.dtype)  # a copy
-    units = _units(net, center_scale, scale_rate)
-    firsts = [np.zeros_like(value) for value in net.parts()]
-    seconds = [np.zeros_like(value) for value in net.parts()]
-    history: dict[str, list[float]] = {"step": [], "loss": [], "merit": []}
-    latest, stopped = _Latest(tolerance), "steps"
-    checks = set(np.linspace(0, n_steps, n_checks + 1).round().astype(int).tolist())
-    blocks = batches.forever(rng)
-    losses: list[float] = []
-    for step in range(n_steps + 1):
-        if step in checks:
-            found = merit(net) if merit is not None else np.nan
-            history["step"].append(step)
-            history["loss"].append(float(np.mean(losses)) if losses else np.nan)
-            history["merit"].append(found)
-            losses = []
-            latest.add(found if merit is not None else -float(step), step, net.astype(net.W.dtype))
-            if on_check is not None and on_check(step, history):
-                stopped = "callback"
+    nets, shape = state.nets, state.nets.shape
+    gradient = Networks.zeros(shape, len(nets), nets.flat.dtype)
+    noisy = bool(np.any(course.levels > 0))
+    levels = course.levels.astype(nets.flat.dtype)
+    losses, n_losses = np.zeros(len(nets)), 0
+    blocks = draws.blocks(state.step)
+    normals = _normals(draws, state.step, noise_width(shape)) if noisy else None
+    while state.step < course.n_steps:
+        chosen = next(blocks)
+        noise = None if normals is None else Noise(levels, next(normals))
+        losses += mean_loss(
+            nets,
+            problem.take(chosen),
+            problem.targets[chosen],
+            problem.weights[chosen],
+            problem.row_loss,
+            gradient,
+            noise,
+        )
+        n_losses += 1
+        if problem.decay:
+            gradient.W[...] += problem.decay * nets.W
+            gradient.coef[...] += problem.decay * nets.coef
+        adam_step(
+            nets.flat,
+            gradient.flat,
+            state.first,
+            state.second,
+            course.rate(state.step) * units,
+            state.step + 1,
+        )
+        state.step += 1
+        if state.step % course.check_every == 0 or state.step == course.n_steps:
+            if on_check is not None and on_check(state, losses / n_losses):
                 break
-            if step == n_steps:
-                break
-        loss, gradient = mean_loss(net, *next(blocks), row_loss)
-        losses.append(loss)
-        np.add(gradient.W, decay_W * net.W, out=gradient.W)
-        np.add(gradient.coef, decay_coef * net.coef, out=gradient.coef)
-        rate = learning_rate * (1.0 - step / n_steps) * min(1.0, (step + 1) / WARM_UP)
-        for value, slope, first, second, unit in zip(
-            net.parts(), gradient.parts(), firsts, seconds, units, strict=True
-        ):
-            if unit:
-                adam_step(value, slope, first, second, rate * unit, step + 1)
-    final, best_step, best = latest.candidates[-1]
-    return Refinement(best, history, best_step, final if merit is not None else np.nan, stopped)
+            losses, n_losses = np.zeros(len(nets)), 0
+    return state
+
+
+def _normals(draws: Draws, first_step: int, width: int) -> Iterator[np.ndarray]:
+    """Yield standard normal numbers for the rows of each step's block."""
+    shape = (len(draws.parts), draws.size, width)
+    group, skip = divmod(first_step, NOISE_GROUP)
+    while True:
+        rng = np.random.Generator(np.random.SFC64((draws.seed, 1, group)))
+        for step in range(NOISE_GROUP):
+            values = rng.standard_normal(shape, dtype=np.float32)
+            if step >= skip:
+                yield values
+        group, skip = group + 1, 0
 
 
 def adam_step(
@@ -337,10 +233,10 @@ def adam_step(
     slope: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
-    rate: float,
+    rate: np.ndarray,
     step: int,
 ) -> None:
-    """Move `value` in place by one step of Adam; `slope` is used up.
+    """Move `value` in place by one step of Adam; `slope` and `rate` are used up.
 
     ``m <- b1 m + (1 - b1) g``, ``v <- b2 v + (1 - b2) g^2``,
     ``value <- value - rate (m / (1 - b1^t)) / sqrt(v / (1 - b2^t))``.
@@ -352,38 +248,49 @@ def adam_step(
     >>> import numpy as np
     >>> from supred.rbf_net.descent import adam_step
     >>> value, slope = np.array([1.0]), np.array([1e-3])
-    >>> adam_step(value, slope, np.zeros(1), np.zeros(1), rate=0.1, step=1)
+    >>> adam_step(value, slope, np.zeros(1), np.zeros(1), rate=np.array([0.1]), step=1)
     >>> value.round(6)
     array([0.9])
     """
     first *= MOMENTUM
     first += (1.0 - MOMENTUM) * slope
+    rate *= first
     np.square(slope, out=slope)
     second *= SECOND_MOMENT
     slope *= 1.0 - SECOND_MOMENT
     second += slope
     np.sqrt(second, out=slope)
-    slope *= 1.0 / np.sqrt(1.0 - SECOND_MOMENT**step)
+    slope *= (1.0 - MOMENTUM**step) / np.sqrt(1.0 - SECOND_MOMENT**step)
     slope += TINY
-    np.divide(first, slope, out=slope)
-    slope *= rate / (1.0 - MOMENTUM**step)
-    value -= slope
+    rate /= slope
+    value -= rate
 
 
-def _units(net: Network, center_scale: float, scale_rate: float) -> list[float]:
-    """Return the unit of a step of each parameter."""
+def units_of(nets: Networks, spread: float) -> np.ndarray:
+    """Return the unit of a step of each parameter, shape (n_networks, n_numbers).
 
-    def size(value: np.ndarray) -> float:
-        return float(np.sqrt(np.mean(np.square(value, dtype=float))))
+    Parameters
+    ----------
+    nets : Networks
+        At the start.
+    spread : float
+        Root mean square of the coordinates u of the rows, the unit in which centres move.
+    """
 
-    sizes = replace(
-        net,
-        centers=np.array(center_scale),
-        log_gammas=np.array(1.0),
-        log_scales=np.array(scale_rate),
-        W=np.array(WEIGHT_RATE * size(net.W) or 1.0),
-        w0=np.array(size(net.w0) + 0.1),
-        coef=np.array(size(net.coef) or 1.0),
-        intercept=np.array(size(net.intercept) + 0.1),
-    )
-    return [float(value) for value in sizes.parts()]
+    def size(values: np.ndarray) -> np.ndarray:
+        flat = values.reshape(len(values), -1)
+        found = np.sqrt(np.mean(np.square(flat, dtype=float), axis=1))
+        return found.reshape(-1, *[1] * (values.ndim - 1))
+
+    units = Networks.zeros(nets.shape, len(nets), nets.flat.dtype)
+    diagonal = nets.shape.rank is None
+    units.metric[...] = SCALE_RATE if diagonal else METRIC_RATE * size(nets.metric)
+    units.centers[...] = spread
+    units.log_gammas[...] = 1.0
+    W = size(nets.W)
+    units.W[...] = WEIGHT_RATE * np.where(W > 0, W, 1.0)
+    units.w0[...] = size(nets.w0) + 0.1
+    coef = size(nets.coef)
+    units.coef[...] = np.where(coef > 0, coef, 1.0)
+    units.intercept[...] = size(nets.intercept) + 0.1
+    return units.flat

@@ -14,7 +14,7 @@ from supred.low_dim_svm.losses import Loss, Parameters
 from supred.low_dim_svm.mappings.basis import RBFMapping
 from supred.numerics.decisions import decision_scores, task_signs
 from supred.numerics.kernels import scale_gamma
-from supred.rbf_net import descent as solver
+from supred.rbf_net import refinement as solver
 from supred.rbf_net import sizes
 from supred.rbf_net.mapping import LearnedMapping
 from supred.rows.blocks import RowSource, rows_of, select

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from supred.rbf_net.descent import (
+from supred.rbf_net.refinement import (
     Batches,
     Network,
     hinge_slopes,
