@@ -23,6 +23,7 @@ _PUBLIC = {
     "LowDimSVC": "supred.low_dim_svm.classifier",
     "LowDimSVCCV": "supred.low_dim_svm.search",
     "MaxMarginProjection": "supred.max_margin.classifier",
+    "RBFNetClassifier": "supred.rbf_net.classifier",
     "RowBlocks": "supred.rows.files.row_blocks",
     "stack_tasks": "supred.max_margin.tasks",
 }

@@ -1,22 +1,26 @@
-"""LowDimSVC with learned centres, under the checks that every estimator inherits.
+"""The checks that every estimator inherits, for RBFNetClassifier."""
 
-Rows that are equal are merged, so that a weight is a number of copies even though centres, the
-validation part and the order of the rows are drawn.
-"""
-
-from supred import LowDimSVC
+from supred import RBFNetClassifier
 from tests.family import EstimatorFamily
 
 
-class TestLearned(EstimatorFamily):
+class TestRBFNetClassifier(EstimatorFamily):
+    # the descent is in single precision
+    rtol = 1e-4
+    atol = 1e-4
+
     def make(self, **parameters):
-        model = LowDimSVC(centers="learned", n_centers=6, refine_steps=40, random_state=0)
-        return model.set_params(**parameters)
+        return RBFNetClassifier(n_centers=8, max_iter=60, random_state=0).set_params(**parameters)
 
     def make_for_many_classes(self):
-        return self.make(n_centers=80, refine_steps=150)
+        return RBFNetClassifier(n_centers=80, max_iter=200, random_state=0)
 
 
-class TestLearnedLogLoss(TestLearned):
+class TestMap(TestRBFNetClassifier):
     def make(self, **parameters):
-        return super().make(loss="log").set_params(**parameters)
+        return RBFNetClassifier(1, n_centers=8, max_iter=60, random_state=0).set_params(
+            **parameters
+        )
+
+    def make_for_many_classes(self):
+        return RBFNetClassifier(2, n_centers=80, max_iter=600, random_state=0)

@@ -8,7 +8,7 @@ fetched for many steps at once.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,8 @@ class Problem:
     row_loss : callable
     decay : float
         Slope of the regulariser per unit of W and of V.
+    steps_at_once : int
+        Steps whose rows are fetched together: 1 in memory, many for rows in files.
     """
 
     take: Callable[[np.ndarray], np.ndarray]
@@ -87,6 +89,7 @@ class Problem:
     weights: np.ndarray
     row_loss: RowLoss
     decay: float = 0.0
+    steps_at_once: int = 1
 
 
 @dataclass
@@ -99,9 +102,7 @@ class State:
     first, second : ndarrays of shape (n_networks, n_numbers)
         Adam's means of gradients and of their squares.
     step : int
-        Steps done in this descent.
-    losses : list of float
-        Mean loss of each network since the last check: the sum, and the number of steps.
+        Steps done.
     """
 
     nets: Networks
@@ -136,17 +137,25 @@ class Course:
         Largest step, in units of the parameters.
     levels : ndarray of shape (n_networks,)
         Standard deviations of the noise.
-    check_every : int
+    first_step : int
+        Steps that were done in earlier descents.
     """
 
     n_steps: int
     learning_rate: float
     levels: np.ndarray
-    check_every: int = field(default=10**9)
+    first_step: int = 0
+
+    @property
+    def end(self) -> int:
+        """The step at which the rate is zero."""
+        return self.first_step + self.n_steps
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step: up quickly, then down to zero."""
-        return self.learning_rate * (1.0 - step / self.n_steps) * min(1.0, (step + 1) / WARM_UP)
+        done = step - self.first_step
+        warm_up = min(WARM_UP, 1 + self.n_steps // 8)
+        return self.learning_rate * (1.0 - done / self.n_steps) * min(1.0, (done + 1) / warm_up)
 
 
 def descend(
@@ -155,64 +164,65 @@ def descend(
     draws: Draws,
     course: Course,
     units: np.ndarray,
-    on_check: Callable[[State, np.ndarray], bool] | None = None,
-) -> State:
-    """Move networks by Adam until the rate is zero.
+    until: int | None = None,
+) -> tuple[State, np.ndarray]:
+    """Move networks by Adam along a course.
 
     Parameters
     ----------
     state : State
-        Where to begin; its arrays are overwritten.
+        Where to begin; it is left as it is.
     problem : Problem
     draws : Draws
     course : Course
     units : ndarray of shape (n_networks, n_numbers)
         Unit of a step of each parameter, see :func:`units_of`.
-    on_check : callable, optional
-        Called with the state and the mean loss of each network since the last call, every
-        `check_every` steps and after the last one; True ends the descent.
+    until : int, optional
+        Step to stop at, by default the end of the course; a further call goes on from there as
+        if there had been no stop.
 
     Returns
     -------
     state : State
+    losses : ndarray of shape (n_networks,)
+        Mean loss of the rows seen.
     """
+    state = state.take(slice(None))
     nets, shape = state.nets, state.nets.shape
+    until = course.end if until is None else min(until, course.end)
     gradient = Networks.zeros(shape, len(nets), nets.flat.dtype)
-    noisy = bool(np.any(course.levels > 0))
     levels = course.levels.astype(nets.flat.dtype)
-    losses, n_losses = np.zeros(len(nets)), 0
-    blocks = draws.blocks(state.step)
-    normals = _normals(draws, state.step, noise_width(shape)) if noisy else None
-    while state.step < course.n_steps:
-        chosen = next(blocks)
-        noise = None if normals is None else Noise(levels, next(normals))
+    losses, first_step = np.zeros(len(nets)), state.step
+    width = noise_width(shape) if np.any(levels > 0) else 0
+    normals = _normals(draws, first_step, width) if width else None
+    for chosen, rows in _blocks(problem, draws, first_step, until):
         losses += mean_loss(
             nets,
-            problem.take(chosen),
+            rows,
             problem.targets[chosen],
             problem.weights[chosen],
             problem.row_loss,
             gradient,
-            noise,
+            None if normals is None else Noise(levels, next(normals)),
         )
-        n_losses += 1
         if problem.decay:
             gradient.W[...] += problem.decay * nets.W
             gradient.coef[...] += problem.decay * nets.coef
-        adam_step(
-            nets.flat,
-            gradient.flat,
-            state.first,
-            state.second,
-            course.rate(state.step) * units,
-            state.step + 1,
-        )
+        rates = course.rate(state.step) * units
         state.step += 1
-        if state.step % course.check_every == 0 or state.step == course.n_steps:
-            if on_check is not None and on_check(state, losses / n_losses):
-                break
-            losses, n_losses = np.zeros(len(nets)), 0
-    return state
+        adam_step(nets.flat, gradient.flat, state.first, state.second, rates, state.step)
+    return state, losses / max(1, state.step - first_step)
+
+
+def _blocks(
+    problem: Problem, draws: Draws, first_step: int, until: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield indices and rows of each step; rows of several steps are fetched together."""
+    steps = draws.blocks(first_step)
+    for first in range(first_step, until, problem.steps_at_once):
+        n_steps = min(problem.steps_at_once, until - first)
+        group = np.stack([next(steps) for _ in range(n_steps)])
+        yield from zip(group, problem.take(group), strict=True)
 
 
 def _normals(draws: Draws, first_step: int, width: int) -> Iterator[np.ndarray]:

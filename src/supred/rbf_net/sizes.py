@@ -11,8 +11,8 @@ from sklearn.utils.validation import validate_data
 from supred.base.validation import check_weights
 from supred.common.arguments import check_integer
 from supred.low_dim_svm.mappings.basis import RBFMapping
-from supred.rbf_net.refinement import Network
 from supred.rbf_net.pruning import prune_basis
+from supred.rbf_net.refinement import Network
 
 if TYPE_CHECKING:
     from supred.rbf_net.learning import Descent

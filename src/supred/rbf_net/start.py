@@ -12,6 +12,9 @@ from supred.rbf_net.network import Networks, gaussians
 MOST_COVARIANCE = 2000
 # Ridge per unit of weight: weights that cancel each other would be a poor start for descent.
 START_RIDGE = 1e-4
+# Widths and ridges that leave-one-out chooses from.
+RIDGE_WIDTHS = 2.0 ** np.arange(-3, 4)
+RIDGES = 10.0 ** np.arange(-6, 0.5)
 # Coordinates without spread would make all Gaussians equal to one.
 LEAST_VARIANCE = 1e-12
 
@@ -119,6 +122,7 @@ def start_networks(
     rng: np.random.Generator,
     *,
     ridge: float = START_RIDGE,
+    centers: np.ndarray | None = None,
 ) -> tuple[Networks, float]:
     """Return networks that differ in their widths, and the spread of their coordinates.
 
@@ -134,6 +138,8 @@ def start_networks(
         Factors of the width rule.
     rng : Generator
     ridge : float
+    centers : ndarray of shape (n_centers, rank), optional
+        Drawn from the rows if not given.
 
     Returns
     -------
@@ -148,7 +154,8 @@ def start_networks(
     if rank is not None:
         metric = principal_directions(sample.rows, weights, rank)
         u = sample.rows @ metric.astype(np.float32)
-    centers = centers_among(u, weights, n_centers, rng)
+    if centers is None:
+        centers = centers_among(u, weights, n_centers, rng)
     gammas = widths * width_rule(u, weights)
     targets = codes[sample.index]
     parts = []
@@ -160,7 +167,9 @@ def start_networks(
         factor = _sharpness((phi @ W + w0) @ coef.T, sample.index, weights)
         parts.append((metric, centers, log_gammas[0], W, w0, factor * coef, np.zeros(len(coef))))
     names = ("metric", "centers", "log_gammas", "W", "w0", "coef", "intercept")
-    stacked = {name: np.stack(values) for name, values in zip(names, zip(*parts, strict=True), strict=True)}
+    stacked = {
+        name: np.stack(values) for name, values in zip(names, zip(*parts, strict=True), strict=True)
+    }
     spread = float(np.sqrt(max(np.mean(np.square(u)), LEAST_VARIANCE)))
     return Networks.of(**stacked), spread
 
@@ -178,3 +187,43 @@ def _sharpness(scores: np.ndarray, index: np.ndarray, weights: np.ndarray) -> fl
         if loss < least:
             best, least = float(factor), loss
     return best
+
+
+def ridge_networks(
+    sample: Sample, codes: np.ndarray, n_centers: int, rng: np.random.Generator
+) -> Networks:
+    """Return a network without descent, its width and ridge by leave-one-out.
+
+    With the hat matrix H of a ridge regression, the residual of row n without row n is that
+    with it over ``1 - H_nn``; so every width costs one decomposition and every ridge little.
+    """
+    weights = sample.weights / sample.weights.mean()
+    rows = sample.rows.astype(float)
+    centers = centers_among(rows, weights, n_centers, rng)
+    rule = width_rule(rows, weights)
+    targets = codes[sample.index]
+    shares = weights / weights.sum()
+    roots = np.sqrt(shares)
+    centred = targets - shares @ targets
+    best: tuple[float, float, float] = (np.inf, 1.0, START_RIDGE)
+    for width in RIDGE_WIDTHS:
+        log_gammas = np.full((1, n_centers), np.log(width * rule))
+        phi = gaussians(rows[None], centers[None], log_gammas)[0]
+        left, values, _ = np.linalg.svd((phi - shares @ phi) * roots[:, None], full_matrices=False)
+        inner = left.T @ (centred * roots[:, None])
+        for ridge in RIDGES:
+            kept = np.square(values) / (np.square(values) + ridge)
+            fitted = (left * kept) @ inner / roots[:, None]
+            leverage = (np.square(left) * kept).sum(axis=1) + shares
+            room = np.maximum(1.0 - leverage, 1e-6)[:, None]
+            predicted = targets - (centred - fitted) / room
+            wrong = (predicted @ codes.T).argmax(axis=1) != sample.index
+            squared = np.square(predicted - targets).sum(axis=1)
+            merit = float(shares @ (wrong + 0.1 * np.minimum(squared, 4.0)))
+            if merit < best[0]:
+                best = merit, float(width), float(ridge)
+    _, width, ridge = best
+    nets, _ = start_networks(
+        sample, codes, None, n_centers, np.array([width]), rng, ridge=ridge, centers=centers
+    )
+    return nets

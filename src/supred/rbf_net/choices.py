@@ -1,0 +1,362 @@
+"""Metric, noise and width by validation: a race of candidates.
+
+All candidates run for a few steps, the better ones for more, and so on (successive halving).
+Candidates whose networks have the same shape run together, for all folds.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
+
+from supred.rbf_net.descent import Course, Draws, Problem, State, descend, units_of
+from supred.rbf_net.journal import Journal
+from supred.rbf_net.network import Networks, coordinates, scores
+from supred.rbf_net.problem import Part, Table
+from supred.rbf_net.start import Sample, start_networks
+
+# A metric of this rank where features are many; of all dimensions where they are at most this.
+LOW_RANK, MOST_FULL = 40, 100
+# What is offered to validation.
+NOISES, WIDTHS = (0.0, 0.3, 1.0), (1.0, 4.0)
+# One scale per feature is offered if its Gaussians cost at most this many times those of a low
+# rank.
+MOST_COSTLY = 4.0
+# Steps of each round, as shares of a training: a round of n candidates takes this over n each,
+# but never fewer than can tell candidates apart.
+ROUND_COST, LEAST_ROUND = 0.3, 50
+# Shares of the candidates that go on to the next round.
+KEPT = 0.4
+# The criterion is the error plus this much of the log-loss, which is less a matter of chance.
+LOG_LOSS_SHARE = 0.2
+EVALUATED_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What may differ between networks of one size.
+
+    Attributes
+    ----------
+    rank : int or None
+        Columns of the metric; None for one scale per feature.
+    noise : float
+        Standard deviation of the noise of a feature.
+    width : float
+        Factor of the width rule at the start.
+    """
+
+    rank: int | None
+    noise: float
+    width: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How networks did on held-out rows.
+
+    Attributes
+    ----------
+    error : float
+        Share of the weight that is misclassified.
+    log_loss : float
+        After calibration.
+    factor : float
+        Factor of the scores that calibrates them.
+    """
+
+    error: float
+    log_loss: float
+    factor: float
+
+    @property
+    def merit(self) -> float:
+        """What should be small."""
+        return self.error + LOG_LOSS_SHARE * self.log_loss
+
+
+@dataclass(frozen=True)
+class Training:
+    """What all trainings share.
+
+    Attributes
+    ----------
+    table : Table
+    problem : Problem
+    codes : ndarray of shape (n_classes, n_components)
+    n_centers, n_steps, batch : int
+    learning_rate : float
+    seed : int
+    held_table : Table
+        The table that held-out rows are of: the same, or one that the user gave.
+    journal : Journal
+        Remembers what was done, for a fit that is interrupted.
+    """
+
+    table: Table
+    problem: Problem
+    codes: np.ndarray
+    n_centers: int
+    n_steps: int
+    batch: int
+    learning_rate: float
+    seed: int
+    held_table: Table
+    journal: Journal = field(default_factory=Journal)
+
+
+def candidates_of(
+    metric: Any, noise: Any, width: Any, n_features: int, n_centers: int
+) -> list[Candidate]:
+    """Return what to try, the likelier first.
+
+    Parameters
+    ----------
+    metric : "auto", "diagonal", "full" or int
+    noise : "auto" or float
+    width : "auto" or float
+        Factor of the width rule.
+    n_features, n_centers : int
+    """
+    low = n_features if n_features <= MOST_FULL else LOW_RANK
+    ranks: list[int | None] = [low]
+    if isinstance(metric, str) and metric == "auto":
+        costly = n_centers * n_features / (low * (n_features + n_centers))
+        if costly <= MOST_COSTLY:
+            ranks.append(None)
+    else:
+        given = {"diagonal": None, "full": n_features}
+        ranks = [given[metric] if isinstance(metric, str) else min(int(metric), n_features)]
+    noises = NOISES if isinstance(noise, str) else (float(noise),)
+    widths = WIDTHS if isinstance(width, str) else (float(width),)
+    return [Candidate(r, s, w) for r in ranks for w in widths for s in noises]
+
+
+class Runners:
+    """Networks of candidates of one rank, one for each candidate and part, in training.
+
+    Parameters
+    ----------
+    training : Training
+    candidates : sequence of Candidate
+        All of one rank.
+    parts : sequence of Part
+    """
+
+    def __init__(
+        self, training: Training, candidates: Sequence[Candidate], parts: Sequence[Part]
+    ) -> None:
+        self.training, self.parts = training, tuple(parts)
+        self.candidates = list(candidates)
+        widths = np.array([candidate.width for candidate in candidates])
+        started = [start_on(training, candidates[0].rank, widths, part.train) for part in parts]
+        # candidate by candidate, all parts of each
+        flat = np.stack([nets.flat for nets, _ in started], axis=1)
+        nets = Networks(started[0][0].shape, flat.reshape(-1, flat.shape[2]))
+        self.units = units_of(nets, float(np.mean([spread for _, spread in started])))
+        self.state = State.begin(nets)
+        self.rate = training.learning_rate
+
+    @classmethod
+    def of_network(
+        cls, training: Training, candidate: Candidate, parts: Sequence[Part], nets: Networks
+    ) -> "Runners":
+        """Return a runner that goes on from a network."""
+        runners = cls.__new__(cls)
+        runners.training, runners.parts, runners.candidates = training, tuple(parts), [candidate]
+        some = parts[0].train[:: max(1, len(parts[0].train) // 1000)]
+        u = coordinates(nets, training.table.take(some[None]))
+        runners.units = units_of(nets, float(np.sqrt(np.mean(np.square(u)))) or 1.0)
+        runners.state = State.begin(nets)
+        runners.rate = training.learning_rate
+        return runners
+
+    def run(self, n_steps: int, n_checks: int = 1) -> Iterator[np.ndarray]:
+        """Train on for some steps, with a rate that falls to zero; yield losses at each check."""
+        training, n_parts = self.training, len(self.parts)
+        trained = [part.train for part in self.parts]
+        if n_parts > 1:
+            trained = trained * len(self.candidates)
+        levels = np.repeat([candidate.noise for candidate in self.candidates], n_parts)
+        draws = Draws(tuple(trained), min(training.batch, len(trained[0])), training.seed)
+        course = Course(n_steps, self.rate, levels, self.state.step)
+        for until in np.linspace(self.state.step, course.end, n_checks + 1)[1:].round().astype(int):
+            self.state, losses = training.journal.record(
+                lambda until=int(until): descend(
+                    self.state, training.problem, draws, course, self.units, until
+                ),
+                self.state.nets.shape,
+            )
+            yield losses
+
+    def keep(self, candidates: Sequence[Candidate]) -> None:
+        """Go on with some of the candidates."""
+        n_parts = len(self.parts)
+        chosen = [self.candidates.index(candidate) for candidate in candidates]
+        rows = (np.array(chosen)[:, None] * n_parts + np.arange(n_parts)).ravel()
+        self.state, self.units = self.state.take(rows), self.units[rows]
+        self.candidates = list(candidates)
+
+    def go_on_with(self, part: Part, rate: float) -> None:
+        """Train the networks of one part on other rows from now on, at another rate."""
+        self.parts, self.rate = (part,), rate
+
+    def verdicts(self) -> list[Verdict]:
+        """Return how each candidate does on the held-out rows of all parts."""
+        values = self.held_out_scores()
+        held = np.concatenate([part.held_out for part in self.parts])
+        table = self.training.held_table
+        return [verdict_of(v, table.index[held], table.weights[held]) for v in values]
+
+    def held_out_scores(self) -> np.ndarray:
+        """Return the scores of the held-out rows, shape (n_candidates, n_rows, n_scores)."""
+        n_parts, found = len(self.parts), []
+        for number, part in enumerate(self.parts):
+            nets = self.state.nets.take(slice(number, None, n_parts))
+            found.append(scores_in_blocks(nets, self.training.held_table, part.held_out))
+        return np.concatenate(found, axis=1)
+
+
+def start_on(
+    training: Training, rank: int | None, widths: np.ndarray, train: np.ndarray
+) -> tuple[Networks, float]:
+    """Return networks that start on some of the rows, one per width."""
+    rng = np.random.default_rng((training.seed, 2))
+    most = max(2000, 10 * training.n_centers)
+    some = np.sort(rng.permutation(train)[:most]) if len(train) > most else train
+    table = training.table
+    sample = Sample(table.take(some), table.index[some], table.weights[some].astype(float))
+    unique, which = np.unique(widths, return_inverse=True)
+    n_centers = min(training.n_centers, len(some))
+    nets, spread = start_networks(sample, training.codes, rank, n_centers, unique, rng)
+    return nets.take(which), spread
+
+
+def scores_in_blocks(nets: Networks, table: Table, rows: np.ndarray) -> np.ndarray:
+    """Return the scores of some rows of a table, shape (n_networks, n_rows, n_scores)."""
+    blocks = np.array_split(rows, max(1, -(-len(rows) // EVALUATED_ROWS)))
+    return np.concatenate([scores(nets, table.take(block[None])) for block in blocks], axis=1)
+
+
+def verdict_of(values: np.ndarray, index: np.ndarray, weights: np.ndarray) -> Verdict:
+    """Return error and calibrated log-loss of scores.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_scores)
+    index : ndarray of int, shape (n_rows,)
+    weights : ndarray of shape (n_rows,)
+    """
+    full = class_scores(values)
+    shares = weights / weights.sum()
+    error = float(shares[full.argmax(axis=1) != index].sum())
+    factor, log_loss = calibration(full, index, shares)
+    return Verdict(error, log_loss, factor)
+
+
+def class_scores(values: np.ndarray) -> np.ndarray:
+    """Return one score per class, of one score in all for two classes."""
+    values = np.asarray(values, dtype=float)
+    return np.column_stack([np.zeros(len(values)), values]) if values.shape[1] == 1 else values
+
+
+def calibration(full: np.ndarray, index: np.ndarray, shares: np.ndarray) -> tuple[float, float]:
+    """Return the factor of all scores with the least log-loss, and that log-loss.
+
+    Scores that were learned until they fit the training rows well are too large, those of
+    smoothed labels too small. One factor changes no prediction. The labels are smoothed by about
+    one row: without an error among few rows, no factor would be large enough.
+    """
+    rows = np.arange(len(index))
+    doubt = 1.0 / (len(index) + full.shape[1])
+
+    def cost(log_factor: float) -> float:
+        logs = log_softmax(np.exp(log_factor) * full, axis=1)
+        return -float(shares @ ((1 - doubt) * logs[rows, index] + doubt * logs.mean(axis=1)))
+
+    found = minimize_scalar(cost, bounds=(-4.0, 3.0), method="bounded", options={"xatol": 0.02})
+    return float(np.exp(found.x)), float(found.fun)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the race found.
+
+    Attributes
+    ----------
+    candidate : Candidate
+    runners : Runners
+        The networks of the winner, as far as they have come.
+    tried : list of dict
+        Each candidate with its steps, validation error and log-loss when it left the race.
+    """
+
+    candidate: Candidate
+    runners: Runners
+    tried: list[dict[str, Any]]
+
+
+def race(
+    training: Training,
+    candidates: Sequence[Candidate],
+    parts: Sequence[Part],
+    on_round: Callable[[int, list[dict[str, Any]]], None] | None = None,
+) -> Choice:
+    """Let candidates compete on held-out rows; the better ones train on.
+
+    Parameters
+    ----------
+    training : Training
+    candidates : sequence of Candidate
+    parts : sequence of Part
+    on_round : callable, optional
+        Told of each round.
+    """
+    ranks = list(dict.fromkeys(candidate.rank for candidate in candidates))
+    groups = [Runners(training, [c for c in candidates if c.rank == rank], parts) for rank in ranks]
+    tried: list[dict[str, Any]] = []
+    alive = len(candidates)
+    number = 0
+    while alive > 1:
+        # a round costs the same however many run: in units of a step of the cheapest network
+        costs = np.array([group.state.nets.shape.flops_per_row for group in groups], dtype=float)
+        counts = np.array([len(group.candidates) for group in groups])
+        n_steps = round(ROUND_COST * training.n_steps * costs.min() / float(costs @ counts))
+        found: list[tuple[float, Candidate, Verdict]] = []
+        for group in groups:
+            for _ in group.run(max(n_steps, min(LEAST_ROUND, training.n_steps // 2))):
+                pass
+            verdicts = group.verdicts()
+            found += [
+                (verdict.merit, candidate, verdict)
+                for candidate, verdict in zip(group.candidates, verdicts, strict=True)
+            ]
+        # of equals the first, which is the likelier
+        found.sort(key=lambda entry: entry[0])
+        alive = max(1, int(KEPT * alive))
+        stay = {candidate for _, candidate, _ in found[:alive]}
+        steps = groups[0].state.step
+        tried += [_told(candidate, verdict, steps) for _, candidate, verdict in found[alive:][::-1]]
+        if alive == 1:
+            tried.append(_told(found[0][1], found[0][2], steps))
+        groups = [group for group in groups if stay.intersection(group.candidates)]
+        for group in groups:
+            group.keep([c for c in group.candidates if c in stay])
+        number += 1
+        if on_round is not None:
+            on_round(number, tried)
+    return Choice(groups[0].candidates[0], groups[0], tried[::-1])
+
+
+def _told(candidate: Candidate, verdict: Verdict, steps: int) -> dict[str, Any]:
+    return {
+        "metric": "diagonal" if candidate.rank is None else candidate.rank,
+        "noise": candidate.noise,
+        "width": candidate.width,
+        "steps": steps,
+        "validation_error": verdict.error,
+        "validation_log_loss": verdict.log_loss,
+    }

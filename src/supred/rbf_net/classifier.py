@@ -1,0 +1,667 @@
+"""RBFNetClassifier: few Gaussians in a learned metric, with a low-dimensional latent space."""
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from supred.base.compat import CallbackSupportMixin, with_callbacks
+from supred.base.dask_input import is_dask, lazily, unpacked
+from supred.base.latent_classifier import LatentClassifier
+from supred.base.sources import as_source, check_source, source_labels
+from supred.base.validation import check_weights
+from supred.common.arguments import check_choice, check_integer, check_real
+from supred.rbf_net.choices import class_scores
+from supred.rbf_net.descent import State
+from supred.rbf_net.fitted import GaussianNetwork, project_through
+from supred.rbf_net.plan import Fitted, Settings, fit_networks, prune_networks, update_networks
+from supred.rows.blocks import RowSource, rows_of
+
+# Parameters that do not change the model.
+FREE = ("checkpoint", "verbose", "n_jobs")
+
+
+def _has_probabilities(model: Any) -> bool:
+    if model.loss == "log":
+        return True
+    raise AttributeError(
+        "predict_proba needs loss='log'; with the hinge loss use scikit-learn's "
+        "CalibratedClassifierCV."
+    )
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why rows were classified as they were.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,)
+        The winning class of each row.
+    score_slopes : ndarray of shape (n_rows, n_features)
+        Derivative of the winning score by feature; with two classes, of the score in favour of
+        the winner.
+    loudest : ndarray of int, shape (n_rows, n_loudest)
+        Centres that speak loudest for or against the winner, the loudest first.
+    contributions : ndarray of shape (n_rows, n_loudest)
+        What each of them adds to the winning score. For a map, to the first network's part in
+        it, to first order.
+    latent_slopes : ndarray of shape (n_rows, n_components, n_features) or None
+        Derivative of each latent coordinate by feature.
+    """
+
+    labels: np.ndarray
+    score_slopes: np.ndarray
+    loudest: np.ndarray
+    contributions: np.ndarray
+    latent_slopes: np.ndarray | None
+
+
+class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
+    """A network of few Gaussians in a learned metric, with a low-dimensional latent space.
+
+    Rows are taken to a metric that is learned, to Gaussians about centres that are learned, and
+    to latent coordinates in which a linear classifier decides::
+
+        u(x)     = A^T (x - shift)
+        phi_m(x) = exp(-gamma_m ||u(x) - c_m||^2)
+        F(x)     = W^T phi(x) + w0
+        scores   = V F(x) + b
+
+    All parameters descend one loss. What suits a table, the kind of metric, noise on the rows
+    and the width of the Gaussians at the start, is chosen on validation rows; then the network is
+    trained on all rows. With fewer dimensions than the classes need, a second small network lays
+    them out: the map.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of latent dimensions; by default the number of classes minus one. Fewer make a
+        map: 2 for a picture.
+    n_centers : int or "auto", optional
+        Number of Gaussians; by default 200 to 500, depending on the number of rows, and at most
+        half of them. "auto" looks for the smallest network whose validation error is within one
+        standard error of the least.
+    metric : {"auto", "diagonal", "full"} or int, default="auto"
+        One scale per feature, a matrix of all features, or one of this rank. "auto" chooses by
+        validation.
+    noise : "auto" or float, default="auto"
+        Standard deviation of noise that is added to the rows in training, in units of a
+        feature's spread; it regularises. "auto" chooses by validation.
+    gamma : {"auto", "scale"} or float, default="auto"
+        Width of the Gaussians at the start. "scale" is one over twice the sum of the variances;
+        "auto" chooses between that and four times it by validation.
+    loss : {"log", "hinge"}, default="log"
+        "log" gives `predict_proba`.
+    alpha : float, default=1e-3
+        Weight of the squared norms of W and V, divided by the number of rows.
+    max_iter : int, optional
+        Steps of the training, each on up to 256 rows; by default 300 to 16000, depending on the
+        number of rows.
+    learning_rate : float, default=0.05
+        Largest step, in units of the parameters; it falls to zero along the steps.
+    label_smoothing : float, default=0.03
+        How much less than certainty the log-loss aims at.
+    early_stopping : bool, default=True
+        Hold rows out (in folds where they are few) to choose, to stop and to calibrate. False
+        trains on all rows at once, with the first of the candidates.
+    validation_fraction : float, default=0.1
+        Share of the rows to hold out; more of a small table.
+    refit : bool, default=True
+        Train on all rows, the held-out ones too, once everything is chosen.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, which multiply the sample weights.
+    warm_start : bool, default=False
+        Go on from the networks of the last `fit`; there is no race.
+    checkpoint : path, optional
+        File to which the state of the fit is written along the way. If it is there when `fit`
+        begins, with the same data and parameters, the fit goes on from it and ends at the same
+        model. It is removed at the end.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int, optional
+        Has no effect: the products use the threads of BLAS.
+    verbose : int, default=0
+        1 prints a line per check.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    stages_ : tuple of GaussianNetwork
+        The network, and the second one of a map.
+    coef_ : ndarray of shape (n_scores, n_components)
+        V, calibrated.
+    intercept_ : ndarray of shape (n_scores,)
+        b, calibrated.
+    centers_ : ndarray of shape (n_centers, n_features)
+        For each centre, the point among the features nearest to the mean that has its
+        coordinates in the metric.
+    metric_ : ndarray of shape (n_features,) or (n_features, rank)
+        The scales of the features, or A.
+    gamma_ : ndarray of shape (n_centers,)
+    feature_importances_ : ndarray of shape (n_features,)
+        The share of each feature in the metric, weighted by its variance; sum 1.
+    choices_ : dict of ndarrays
+        metric, noise, width, steps, validation_error and validation_log_loss of the candidates,
+        the winner first. Steps 0: the start with width and ridge by leave-one-out.
+    chosen_ : dict
+        The metric, noise and width that were used.
+    history_ : dict of ndarrays
+        step, loss and validation_error at each check.
+    n_iter_ : int
+        Steps of the network that was kept.
+    stopping_reason_ : str
+        "max_iter", "validation" or "callback".
+    validation_error_ : float
+        Error on held-out rows, NaN without.
+    path_ : dict of ndarrays
+        With ``n_centers="auto"``: n_centers, validation_error, standard_error and bytes of the
+        networks that were tried, the smallest first.
+    model_size_ : ModelSize
+        Numbers and bytes that the model needs to predict.
+    flops_per_row_ : int
+        Additions and multiplications to predict one row.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    See Also
+    --------
+    LowDimSVC : Fixed centres, trained by auxiliary coordinates.
+
+    Notes
+    -----
+    Rows are shifted and scaled inside: all features by one factor, or, where few of them carry
+    nearly all of the variance, each by its own.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import RBFNetClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RBFNetClassifier(random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    >>> model.transform(X).shape, model.predict_proba(X).shape
+    ((150, 2), (150, 3))
+    """
+
+    _takes_sources = True
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        n_centers: Any = None,
+        metric: Any = "auto",
+        noise: Any = "auto",
+        gamma: Any = "auto",
+        loss: str = "log",
+        alpha: float = 1e-3,
+        max_iter: int | None = None,
+        learning_rate: float = 0.05,
+        label_smoothing: float = 0.03,
+        early_stopping: bool = True,
+        validation_fraction: float = 0.1,
+        refit: bool = True,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        checkpoint: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_centers = n_centers
+        self.metric = metric
+        self.noise = noise
+        self.gamma = gamma
+        self.loss = loss
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.label_smoothing = label_smoothing
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> "RBFNetClassifier":
+        """Choose by validation, and train.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory map, RowBlocks, Dask array or dataframe} of shape \
+                (n_rows, n_features)
+            Rows that are not in memory are fetched for many steps at once.
+        y : array-like or Dask collection of shape (n_rows,)
+            Labels of any type; not needed if `X` is a `RowBlocks` with a target.
+        sample_weight : array-like of shape (n_rows,), optional
+            A weight k is the same as k copies of the row.
+        X_val, y_val : array-like or RowBlocks, optional
+            Rows and labels to choose and stop by, in place of a held-out part of `X`.
+        sample_weight_val : array-like, optional
+
+        Returns
+        -------
+        self : RBFNetClassifier
+        """
+        previous = self._fitted() if self.warm_start and hasattr(self, "stages_") else None
+        X, index, weights, classes = self._checked_rows(X, y, sample_weight)
+        held_out = self._checked_validation(X_val, y_val, sample_weight_val, classes)
+        if previous is not None and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"warm_start=True goes on from a model of the classes {self.classes_.tolist()}, "
+                f"but y holds {classes.tolist()}; set warm_start=False, or give rows of these."
+            )
+        self.classes_ = classes
+        with self._progress(X, y) as progress:
+            fitted = fit_networks(
+                X,
+                index,
+                weights,
+                len(classes),
+                self._settings(),
+                held_out=held_out,
+                previous=previous,
+                report=progress,
+            )
+        return self._keep(fitted)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "RBFNetClassifier":
+        """Train further on new rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            New rows, their labels and weights.
+        classes : array-like, optional
+            All classes that may ever come; needed in the first call if `y` does not hold them
+            all. A class that has no row yet is never far from being predicted last.
+
+        Returns
+        -------
+        self : RBFNetClassifier
+            The first call is a fit without a race; each further call does more steps.
+        """
+        fitted = hasattr(self, "stages_")
+        X, index, weights, known = self._checked_rows(
+            X, y, sample_weight, classes=self.classes_ if fitted else classes, reset=not fitted
+        )
+        if fitted and classes is not None and not np.array_equal(np.unique(classes), known):
+            raise ValueError(
+                f"classes={np.unique(classes).tolist()} differ from those of the first call, "
+                f"{known.tolist()}; name all classes there."
+            )
+        self.classes_ = known
+        with self._progress(X, y) as progress:
+            if fitted:
+                result = update_networks(
+                    X, index, weights, self._fitted(), self._settings(), report=progress
+                )
+            else:
+                result = fit_networks(
+                    X,
+                    index,
+                    weights,
+                    len(known),
+                    self._settings(early_stopping=False),
+                    report=progress,
+                )
+        return self._keep(result)
+
+    def prune(
+        self, X: Any, y: Any, *, n_centers: int, sample_weight: Any = None
+    ) -> "RBFNetClassifier":
+        """Return a smaller model: take away the centres that it can spare, and train further.
+
+        This model stays as it is. Centres go one by one, each time the one whose loss changes
+        the scores least when the others make up for it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; in general the same rows.
+        n_centers : int
+            How many centres to leave.
+
+        Returns
+        -------
+        smaller : RBFNetClassifier
+            A new, fitted estimator.
+        """
+        check_is_fitted(self)
+        high = len(self.stages_[0].W)
+        check_integer("n_centers", n_centers, low=1, high=high, why="the centres that there are")
+        smaller = type(self)(**{**self.get_params(deep=False), "n_centers": n_centers})
+        X, index, weights, classes = smaller._checked_rows(X, y, sample_weight)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"prune: y holds the classes {classes.tolist()}, but the model was trained on "
+                f"{self.classes_.tolist()}; give rows of the same classes."
+            )
+        smaller.classes_ = classes
+        return smaller._keep(
+            prune_networks(X, index, weights, self._fitted(), smaller._settings(), n_centers)
+        )
+
+    def explain(self, X: Any, *, n_loudest: int = 5, latent: bool = False) -> Explanation:
+        """Return what the decisions about rows rest on: slopes by feature, and loud centres.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        n_loudest : int, default=5
+            Centres to name for each row.
+        latent : bool, default=False
+            Whether to return the slopes of each latent coordinate, too.
+
+        Returns
+        -------
+        explanation : Explanation
+            Exact derivatives.
+        """
+        check_is_fitted(self)
+        options = {**self._input_options, "accept_sparse": False}
+        X = validate_data(self, X, reset=False, **options)
+        from supred.rbf_net.explanation import explain_rows
+
+        found = explain_rows(
+            self.stages_, self.coef_, self.intercept_, X, n_loudest=n_loudest, latent=latent
+        )
+        return Explanation(self.classes_[found.winners], *found.arrays())
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the calibrated probability of each class (``loss="log"`` only).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+        """
+        if is_dask(X):
+            return lazily(self, X, _probabilities)
+        return self._probabilities(self._latent(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on rows and their labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory map, RowBlocks} of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            Not needed if `X` is a `RowBlocks` with a target.
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        score : float
+        """
+        if isinstance(X, RowSource):
+            y = source_labels(X, y)
+            sample_weight = X.weights() if sample_weight is None else sample_weight
+        return super().score(X, y, sample_weight)
+
+    # --- what a fitted model answers ------------------------------------------------------
+
+    def _project(self, X: Any) -> np.ndarray:
+        return project_through(self.stages_, X)
+
+    def _decide(self, Z: np.ndarray) -> np.ndarray:
+        values = Z @ self.coef_.T.astype(Z.dtype, copy=False)
+        values += self.intercept_.astype(Z.dtype, copy=False)
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def _probabilities(self, Z: np.ndarray) -> np.ndarray:
+        return softmax(class_scores(Z @ self.coef_.T + self.intercept_), axis=1)
+
+    def _model_arrays(self) -> list[np.ndarray]:
+        arrays = [array for stage in self.stages_ for array in stage.arrays()]
+        return [*arrays, self.coef_, self.intercept_]
+
+    @property
+    def centers_(self) -> np.ndarray:
+        """Centres of the Gaussians, where the features are."""
+        check_is_fitted(self)
+        return self.stages_[0].centers_among_features()
+
+    @property
+    def metric_(self) -> np.ndarray:
+        """The scales of the features, or the matrix A."""
+        check_is_fitted(self)
+        return self.stages_[0].metric
+
+    @property
+    def gamma_(self) -> np.ndarray:
+        """Width of each Gaussian."""
+        check_is_fitted(self)
+        return self.stages_[0].gammas
+
+    @property
+    def flops_per_row_(self) -> int:
+        """Additions and multiplications (and exponentials) to predict one dense row."""
+        check_is_fitted(self)
+        scores = [0] * (len(self.stages_) - 1) + [len(self.coef_)]
+        return sum(
+            stage.shape(n_scores).flops_per_row
+            for stage, n_scores in zip(self.stages_, scores, strict=True)
+        )
+
+    # --- parts of a fit -------------------------------------------------------------------
+
+    def _checked_rows(
+        self, X: Any, y: Any, sample_weight: Any, *, classes: Any = None, reset: bool = True
+    ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        """Return rows, class indices, weights and classes, all checked."""
+        X, y, sample_weight = unpacked(X, ("y", y), ("sample_weight", sample_weight))
+        if classes is None:
+            X, found, index = self._validate_rows_and_labels(X, y)
+        else:
+            X, y = validate_data(self, X, y, reset=reset, **self._input_options)
+            found = np.unique(classes)
+            unknown = ~np.isin(y, found)
+            if unknown.any():
+                raise ValueError(
+                    f"y holds label(s) {np.unique(y[unknown]).tolist()} that are not in classes; "
+                    "name every class in the first call of partial_fit."
+                )
+            index = np.searchsorted(found, y)
+        self._check_parameters(len(found))
+        if sample_weight is None and isinstance(X, RowSource):
+            sample_weight = X.weights()
+        if classes is None:
+            weights = check_weights(sample_weight, self.class_weight, index, found)
+        else:
+            present = np.unique(index)
+            weights = check_weights(
+                sample_weight, None, np.searchsorted(present, index), found[present]
+            )
+        return X, index, weights, found
+
+    def _checked_validation(
+        self, X_val: Any, y_val: Any, sample_weight_val: Any, classes: np.ndarray
+    ) -> tuple[Any, np.ndarray, np.ndarray] | None:
+        """Return validation rows that the user gave, with class indices and weights."""
+        X_val, y_val, sample_weight_val = unpacked(
+            X_val, ("y_val", y_val), ("sample_weight_val", sample_weight_val)
+        )
+        source = as_source(X_val)
+        if source is not None:
+            y_val = source_labels(source, y_val, name="y_val")
+            sample_weight_val = source.weights() if sample_weight_val is None else sample_weight_val
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val belong together: give both or neither.")
+        if X_val is None:
+            if sample_weight_val is not None:
+                raise ValueError("sample_weight_val needs X_val and y_val.")
+            return None
+        if source is not None:
+            check_source(self, source, reset=False)
+            X_val = rows_of(source).whole()
+        else:
+            X_val, y_val = validate_data(self, X_val, y_val, reset=False, **self._input_options)
+        unknown = ~np.isin(y_val, classes)
+        if unknown.any():
+            raise ValueError(
+                f"y_val holds label(s) {np.unique(y_val[unknown]).tolist()} that are not in y."
+            )
+        index = np.searchsorted(classes, y_val)
+        present = np.unique(index)
+        weights = check_weights(
+            sample_weight_val,
+            None,
+            np.searchsorted(present, index),
+            classes[present],
+            name="sample_weight_val",
+        )
+        return X_val, index, weights
+
+    def _check_parameters(self, n_classes: int) -> None:
+        if self.n_components is not None:
+            check_integer("n_components", self.n_components, low=1)
+        if isinstance(self.n_centers, str):
+            check_choice("n_centers", self.n_centers, ("auto",))
+        elif self.n_centers is not None:
+            check_integer("n_centers", self.n_centers, low=1)
+        if isinstance(self.metric, str):
+            check_choice("metric", self.metric, ("auto", "diagonal", "full"))
+        else:
+            check_integer("metric", self.metric, low=1)
+        if isinstance(self.noise, str):
+            check_choice("noise", self.noise, ("auto",))
+        else:
+            check_real("noise", self.noise, low=0)
+        if isinstance(self.gamma, str):
+            check_choice("gamma", self.gamma, ("auto", "scale"))
+        else:
+            check_real("gamma", self.gamma, low=0, low_inclusive=False)
+        check_choice("loss", self.loss, ("log", "hinge"))
+        check_real("alpha", self.alpha, low=0)
+        if self.max_iter is not None:
+            check_integer("max_iter", self.max_iter, low=1)
+        check_real("learning_rate", self.learning_rate, low=0, low_inclusive=False)
+        check_real("label_smoothing", self.label_smoothing, low=0, high=1, high_inclusive=False)
+        check_real(
+            "validation_fraction",
+            self.validation_fraction,
+            low=0,
+            high=1,
+            low_inclusive=False,
+            high_inclusive=False,
+        )
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
+            raise ValueError(f"checkpoint={self.checkpoint!r}: give the path of a file, or None.")
+
+    def _settings(self, **changes: Any) -> Settings:
+        """Return the parameters as the plan of a fit wants them."""
+        parameters = self.get_params(deep=False)
+        identity = {
+            name: "drawn" if name == "random_state" and not isinstance(value, int) else repr(value)
+            for name, value in parameters.items()
+            if name not in FREE
+        }
+        identity["classes"] = repr(self.classes_.tolist())
+        values = {name: parameters[name] for name in Settings.from_parameters}
+        return Settings(
+            **{**values, **changes},
+            identity=identity,
+            random_state=check_random_state(self.random_state)
+            if self.checkpoint is None or isinstance(self.random_state, int | np.integer)
+            else self.random_state,
+        )
+
+    def _fitted(self) -> Fitted:
+        """Return what was found, to go on from."""
+        return Fitted(
+            self.stages_,
+            self._scales,
+            self.coef_,
+            self.intercept_,
+            self.feature_importances_,
+            self.chosen_,
+        )
+
+    def _keep(self, fitted: Fitted) -> "RBFNetClassifier":
+        """Copy what was found into the attributes: the one place that does."""
+        self.stages_ = fitted.stages
+        self._scales = fitted.scales
+        self.coef_, self.intercept_ = fitted.coef, fitted.intercept
+        self.feature_importances_ = fitted.importances
+        self.chosen_ = fitted.chosen
+        self.choices_ = fitted.choices
+        self.history_ = {name: np.array(values) for name, values in fitted.history.items()}
+        self.n_iter_ = fitted.n_iter
+        self.stopping_reason_ = fitted.stopping_reason
+        self.validation_error_ = fitted.validation_error
+        if fitted.path is not None:
+            self.path_ = fitted.path
+        self._n_features_out = fitted.stages[-1].W.shape[1]
+        return self
+
+    def _progress(self, X: Any, y: Any) -> "Progress":
+        return Progress(self, X, y)
+
+
+class Progress:
+    """Tell of each check of a fit: a line on stderr if verbose, and scikit-learn's callbacks."""
+
+    def __init__(self, model: RBFNetClassifier, X: Any, y: Any) -> None:
+        self.model, self.told = model, {"estimator": model, "X": X, "y": y}
+        self.context = None
+
+    def __enter__(self) -> "Progress":
+        if hasattr(self.model, "_init_callback_context"):  # scikit-learn 1.9 and later
+            self.context = self.model._init_callback_context(max_subtasks=None)
+            self.context.call_on_fit_task_begin(**self.told)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.context is not None:
+            self.context.call_on_fit_task_end(**self.told)
+
+    def __call__(self, phase: str, state: State, loss: float, error: float) -> bool:
+        """Report a check; True asks the fit to stop."""
+        if self.model.verbose:
+            print(
+                f"[{type(self.model).__name__}] {phase:8s} step {state.step:6d}  "
+                f"mean loss {loss:.4f}"
+                + ("" if np.isnan(error) else f"  validation error {error:.4f}"),
+                file=sys.stderr,
+            )
+        if self.context is None:
+            return False
+        check = self.context.subcontext(task_name="check")
+        check.call_on_fit_task_begin(**self.told)
+        return bool(check.call_on_fit_task_end(**self.told))
+
+
+def _probabilities(model: RBFNetClassifier, block: np.ndarray) -> np.ndarray:
+    return model._probabilities(model._project(block))
+
+
+__all__ = ["Explanation", "GaussianNetwork", "RBFNetClassifier"]

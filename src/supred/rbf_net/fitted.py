@@ -1,0 +1,149 @@
+"""Fitted networks of Gaussians: what a model keeps, for rows as the user has them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from supred.rbf_net.network import Networks, Shape
+from supred.rbf_net.problem import Scaling
+from supred.rows.blocks import rows_of
+
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class GaussianNetwork:
+    """``F(x) = W^T phi(x) + w0`` with ``phi_m(x) = exp(-gamma_m ||A^T (x - shift) - c_m||^2)``.
+
+    Attributes
+    ----------
+    shift : ndarray of shape (n_features,)
+    metric : ndarray of shape (n_features,) or (n_features, rank)
+        One scale per feature, or A.
+    centers : ndarray of shape (n_centers, rank)
+        In the coordinates ``A^T (x - shift)``.
+    gammas : ndarray of shape (n_centers,)
+    W : ndarray of shape (n_centers, n_components)
+    w0 : ndarray of shape (n_components,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.rbf_net.fitted import GaussianNetwork
+    >>> one = np.ones((1, 1))
+    >>> net = GaussianNetwork(np.zeros(1), np.array([2.0]), one, np.ones(1), one, np.zeros(1))
+    >>> net.project(np.array([[0.5], [1.0]])).round(3)
+    array([[1.   ],
+           [0.368]])
+    """
+
+    shift: np.ndarray
+    metric: np.ndarray
+    centers: np.ndarray
+    gammas: np.ndarray
+    W: np.ndarray
+    w0: np.ndarray
+
+    @classmethod
+    def of(cls, nets: Networks, scaling: Scaling, dtype: Any) -> "GaussianNetwork":
+        """Return the first of some networks, for rows that are not scaled."""
+        metric = nets.metric[0].astype(float)
+        if nets.shape.rank is None:
+            metric = np.exp(metric) * scaling.factor
+        else:
+            metric = metric * scaling.factor[:, None]
+        return cls(
+            scaling.shift.astype(dtype),
+            metric.astype(dtype),
+            nets.centers[0].astype(dtype),
+            np.exp(nets.log_gammas[0].astype(float)).astype(dtype),
+            nets.W[0].astype(dtype),
+            nets.w0[0].astype(dtype),
+        )
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return the arrays that `project` needs."""
+        return [getattr(self, part.name) for part in fields(self)]
+
+    def coordinates(self, block: Any) -> np.ndarray:
+        """Return u of a block of rows, shape (n_rows, rank)."""
+        if sparse.issparse(block):
+            if self.metric.ndim == 1:
+                return np.asarray(block.multiply(self.metric).toarray()) - self.shift * self.metric
+            return np.asarray(block @ self.metric) - self.shift @ self.metric
+        moved = block - self.shift
+        return moved * self.metric if self.metric.ndim == 1 else moved @ self.metric
+
+    def features(self, block: Any) -> np.ndarray:
+        """Return phi of a block of rows, shape (n_rows, n_centers)."""
+        u = self.coordinates(block).astype(self.centers.dtype, copy=False)
+        phi = u @ self.centers.T
+        phi *= -2
+        phi += np.einsum("mr,mr->m", self.centers, self.centers)
+        phi += np.einsum("nr,nr->n", u, u)[:, None]
+        np.maximum(phi, 0, out=phi)
+        phi *= -self.gammas
+        return np.exp(phi, out=phi)
+
+    def project(self, X: Any) -> np.ndarray:
+        """Return F of rows, shape (n_rows, n_components), block by block."""
+        return rows_of(X, len(self.W)).map(self.project_block)
+
+    def project_block(self, block: Any) -> np.ndarray:
+        """Return F of a block of rows."""
+        F = self.features(block) @ self.W + self.w0
+        return F.astype(block.dtype, copy=False)
+
+    def shape(self, n_scores: int = 0) -> Shape:
+        """Return the numbers that describe the network."""
+        rank = self.metric.shape[1] if self.metric.ndim == 2 else None
+        return Shape(len(self.shift), rank, len(self.W), self.W.shape[1], n_scores)
+
+    def centers_among_features(self) -> np.ndarray:
+        """Return, for each centre, the point nearest to `shift` with its coordinates."""
+        if self.metric.ndim == 1:
+            return self.shift + self.centers / np.where(self.metric > TINY, self.metric, np.inf)
+        return self.shift + self.centers @ np.linalg.pinv(self.metric)
+
+    def slopes(
+        self, X: np.ndarray, directions: np.ndarray, phi: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the derivative of ``d_n . F(x_n)`` by the features of each row.
+
+        ``d phi_m / du = -2 gamma_m phi_m (u - c_m)``, and ``du/dx = A^T``.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+        directions : ndarray of shape (n_rows, n_components)
+        phi : ndarray of shape (n_rows, n_centers), optional
+            The Gaussians of the rows, if they are at hand.
+        """
+        u = self.coordinates(X)
+        phi = self.features(X) if phi is None else phi
+        pull = (directions @ self.W.T) * phi * (2 * self.gammas)
+        by_u = pull @ self.centers - pull.sum(axis=1)[:, None] * u
+        return by_u * self.metric if self.metric.ndim == 1 else by_u @ self.metric.T
+
+
+def project_through(stages: Sequence[GaussianNetwork], X: Any) -> np.ndarray:
+    """Return the latent coordinates of rows: one network after the other."""
+    Z = stages[0].project(X)
+    for stage in stages[1:]:
+        Z = stage.project(Z)
+    return Z
+
+
+def slopes_through(
+    stages: Sequence[GaussianNetwork], X: np.ndarray, directions: np.ndarray
+) -> np.ndarray:
+    """Return the derivative of ``d_n . F(x_n)`` by feature, F the composition of the stages."""
+    inputs = [X]
+    for stage in stages[:-1]:
+        inputs.append(stage.project_block(inputs[-1]))
+    for stage, rows in zip(stages[::-1], inputs[::-1], strict=True):
+        directions = stage.slopes(rows, directions)
+    return directions

@@ -1,0 +1,223 @@
+"""What a network is trained on: rows that are shifted and scaled, class indices and weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from supred.rows.blocks import RowSource, rows_of, select
+
+# Rows up to this many numbers are merged where they are equal; more take too much memory.
+MERGED_NUMBERS = 2**24
+# Rows up to this many numbers (1 GB) are kept in single precision; others are made when needed.
+KEPT_NUMBERS = 2**28
+# Features are brought to unit variance one by one if fewer than this share of them carry the
+# variance: one in metres among others in millimetres. Otherwise all by one factor.
+LEAST_EFFECTIVE = 0.1
+# Below this many rows, folds take the place of one held-out part.
+FOLDED_ROWS, N_FOLDS = 500, 3
+# A held-out part has at least this many rows, or this share of the rows.
+LEAST_HELD_OUT, MOST_FRACTION = 300, 0.2
+# More rows than this tell no more about a candidate.
+MOST_HELD_OUT = 10_000
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Rows that lie about zero with a mean variance of one: ``(x - shift) * factor``.
+
+    Attributes
+    ----------
+    shift, factor : ndarrays of shape (n_features,)
+    """
+
+    shift: np.ndarray
+    factor: np.ndarray
+
+    def __call__(self, block: Any) -> np.ndarray:
+        """Return a block in single precision, dense."""
+        dense = block.toarray() if sparse.issparse(block) else block
+        return ((dense - self.shift) * self.factor).astype(np.float32)
+
+
+def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
+    """Return the scaling that suits rows, computed so that nothing overflows.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or RowSource
+    weights : ndarray of shape (n_rows,)
+    """
+    rows = rows_of(X)
+    largest = float(np.max(rows.map(_largest)))
+    unit = largest if largest > 0 else 1.0
+    shares = weights / weights.sum()
+    mean = rows.sum(partial(_weighted_sum, unit=unit), shares)
+    variance = rows.sum(partial(_weighted_squares, unit=unit, mean=mean), shares)
+    # what is left of a constant column by rounding
+    variance = np.where(variance > 1e-20 * np.square(mean), variance, 0.0)
+    total = float(variance.sum())
+    if total <= 0:
+        return Scaling(mean * unit, np.full(len(mean), 1.0 / unit))
+    effective = total**2 / (len(variance) * float(np.square(variance).sum()))
+    deviation = np.sqrt(variance)
+    typical = float(np.sqrt(total / np.count_nonzero(variance)))
+    if rows.is_sparse or effective >= LEAST_EFFECTIVE:
+        deviation = np.full(len(mean), typical)
+    return Scaling(mean * unit, 1.0 / (np.where(deviation > 0, deviation, typical) * unit))
+
+
+def _largest(block: Any) -> np.ndarray:
+    return np.asarray(
+        abs(block).max(axis=1).toarray()
+        if sparse.issparse(block)
+        else np.abs(block).max(axis=1)[:, None],
+        dtype=float,
+    ).reshape(-1, 1)
+
+
+def _weighted_sum(block: Any, shares: np.ndarray, *, unit: float) -> np.ndarray:
+    return np.asarray(shares @ _in_units(block, unit))
+
+
+def _weighted_squares(
+    block: Any, shares: np.ndarray, *, unit: float, mean: np.ndarray
+) -> np.ndarray:
+    block = _in_units(block, unit)
+    if sparse.issparse(block):
+        squares = np.asarray(shares @ block.multiply(block))
+        return squares - mean * (2 * (shares @ block) - shares.sum() * mean)
+    return shares @ np.square(block - mean)
+
+
+def _in_units(block: Any, unit: float) -> Any:
+    return block.astype(float) / unit
+
+
+def merge_equal_rows(
+    X: Any, index: np.ndarray, weights: np.ndarray
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Replace rows that are equal, class and all, by one row with the sum of their weights.
+
+    Whatever is drawn from the rows afterwards does not depend on their order or on copies: a
+    weight k is then the same as k copies. Very large or out-of-core rows stay as they are.
+    """
+    if X.shape[0] * X.shape[1] > MERGED_NUMBERS or isinstance(X, RowSource):
+        return X, index, weights
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    keyed = np.column_stack([X, index.astype(X.dtype)]) + X.dtype.type(0)  # -0 becomes 0
+    keyed = np.ascontiguousarray(keyed)
+    raw = keyed.view([("", np.void, keyed.itemsize * keyed.shape[1])]).ravel()
+    _, first, which = np.unique(raw, return_index=True, return_inverse=True)
+    return X[first], index[first], np.bincount(which.ravel(), weights=weights)
+
+
+class Table:
+    """Rows, scaled and in single precision, with class indices and weights.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or RowSource
+    index : ndarray of int, shape (n_rows,)
+        Class indices.
+    weights : ndarray of shape (n_rows,)
+        Positive.
+    n_classes : int
+    scaling : Scaling
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        index: np.ndarray,
+        weights: np.ndarray,
+        n_classes: int,
+        scaling: Scaling,
+    ) -> None:
+        self.X, self.index, self.n_classes, self.scaling = X, index, n_classes, scaling
+        # divided by the largest first: the sum of the largest numbers would overflow
+        weights = weights / weights.max()
+        self.weights = (weights / weights.mean()).astype(np.float32)
+        self.n_rows, self.n_features = X.shape
+        self._kept: np.ndarray | None = None
+        small = self.n_rows * self.n_features <= KEPT_NUMBERS
+        if small and not isinstance(X, RowSource):
+            self._kept = rows_of(X).map(scaling)
+
+    def take(self, chosen: np.ndarray) -> np.ndarray:
+        """Return rows, in single precision, one more axis than `chosen` has."""
+        if self._kept is not None:
+            return self._kept[chosen]
+        flat = chosen.ravel()
+        unique, places = np.unique(flat, return_inverse=True)
+        rows = self.scaling(rows_of(self.X).take(unique))
+        return rows[places].reshape(*chosen.shape, self.n_features)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows to train on and rows held out, as indices.
+
+    Attributes
+    ----------
+    train, held_out : ndarrays of int
+    """
+
+    train: np.ndarray
+    held_out: np.ndarray
+
+
+def split_rows(
+    index: np.ndarray, fraction: float, rng: np.random.RandomState, *, folds: bool = True
+) -> tuple[Part, ...]:
+    """Return one held-out part, or folds where rows are few, or nothing where they are too few.
+
+    Rows of classes with fewer rows than folds are never held out. The training parts of folds
+    have one length.
+
+    Parameters
+    ----------
+    index : ndarray of int, shape (n_rows,)
+    fraction : float
+        Share of the rows to hold out of many.
+    rng : RandomState
+    folds : bool
+        False for one part, however few the rows are.
+    """
+    counts = np.bincount(index)
+    n_parts = N_FOLDS if folds and len(index) < FOLDED_ROWS else 1
+    usable = np.flatnonzero(counts[index] >= max(2, n_parts))
+    rare = np.setdiff1d(np.arange(len(index)), usable)
+    n_classes = len(np.unique(index[usable]))
+    if n_classes < 2:
+        return ()
+    if n_parts > 1:
+        splitter = StratifiedKFold(n_parts, shuffle=True, random_state=rng)
+        pairs = list(splitter.split(usable, index[usable]))
+        shortest = min(len(train) for train, _ in pairs)
+        return tuple(
+            Part(np.append(usable[np.sort(rng.permutation(train)[:shortest])], rare), usable[held])
+            for train, held in pairs
+        )
+    least = min(LEAST_HELD_OUT, round(MOST_FRACTION * len(usable)))
+    size = max(n_classes, least, round(fraction * len(usable)))
+    size = min(size, len(usable) - n_classes)
+    train, held = train_test_split(usable, test_size=size, stratify=index[usable], random_state=rng)
+    return (Part(np.sort(np.append(train, rare)), np.sort(held)),)
+
+
+def held_out_sample(parts: Sequence[Part], rng: np.random.RandomState) -> tuple[Part, ...]:
+    """Return the parts with no more held-out rows than tell candidates apart."""
+    return tuple(
+        Part(part.train, np.sort(rng.permutation(part.held_out)[:MOST_HELD_OUT])) for part in parts
+    )
+
+
+def used_rows(X: Any, index: np.ndarray, weights: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return the rows of positive weight."""
+    used = weights > 0
+    return (X, index, weights) if used.all() else (select(X, used), index[used], weights[used])
