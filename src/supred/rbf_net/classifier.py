@@ -192,6 +192,22 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
 
     _takes_sources = True
 
+    _fitted_attributes = (
+        *LatentClassifier._fitted_attributes,
+        "stages_",
+        "coef_",
+        "intercept_",
+        "feature_importances_",
+        "chosen_",
+        "choices_",
+        "history_",
+        "n_iter_",
+        "stopping_reason_",
+        "validation_error_",
+        "path_",
+        "_scales",
+    )
+
     def __init__(
         self,
         n_components: int | None = None,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supred.base.state import register
 from supred.rbf_net.network import Networks, Shape
 from supred.rbf_net.problem import Scaling
 from supred.rows.blocks import rows_of
@@ -14,6 +15,7 @@ from supred.rows.blocks import rows_of
 TINY = 1e-300
 
 
+@register
 @dataclass(frozen=True)
 class GaussianNetwork:
     """``F(x) = W^T phi(x) + w0`` with ``phi_m(x) = exp(-gamma_m ||A^T (x - shift) - c_m||^2)``.

@@ -15,6 +15,8 @@ from supred.rows.blocks import RowSource, rows_of, select
 MERGED_NUMBERS = 2**24
 # Rows up to this many numbers (1 GB) are kept in single precision; others are made when needed.
 KEPT_NUMBERS = 2**28
+# Out-of-core rows are fetched for steps that need up to this many numbers (256 MB).
+FETCHED_NUMBERS = 2**26
 # Features are brought to unit variance one by one if fewer than this share of them carry the
 # variance: one in metres among others in millimetres. Otherwise all by one factor.
 LEAST_EFFECTIVE = 0.1
@@ -38,10 +40,25 @@ class Scaling:
     shift: np.ndarray
     factor: np.ndarray
 
+    @classmethod
+    def rounded(cls, shift: np.ndarray, factor: np.ndarray) -> "Scaling":
+        """Return a scaling to a few digits less than double precision has.
+
+        Sums over other blocks of the same rows differ in their last digits; the models of rows
+        in memory, in files and on a cluster should not.
+        """
+        return cls(_shortened(shift), _shortened(factor))
+
     def __call__(self, block: Any) -> np.ndarray:
         """Return a block in single precision, dense."""
         dense = block.toarray() if sparse.issparse(block) else block
         return ((dense - self.shift) * self.factor).astype(np.float32)
+
+
+def _shortened(values: np.ndarray) -> np.ndarray:
+    """Return numbers to 30 binary digits."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.round(mantissa * 2.0**30), exponent - 30)
 
 
 def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
@@ -62,13 +79,14 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     variance = np.where(variance > 1e-20 * np.square(mean), variance, 0.0)
     total = float(variance.sum())
     if total <= 0:
-        return Scaling(mean * unit, np.full(len(mean), 1.0 / unit))
+        return Scaling.rounded(mean * unit, np.full(len(mean), 1.0 / unit))
     effective = total**2 / (len(variance) * float(np.square(variance).sum()))
     deviation = np.sqrt(variance)
     typical = float(np.sqrt(total / np.count_nonzero(variance)))
     if rows.is_sparse or effective >= LEAST_EFFECTIVE:
         deviation = np.full(len(mean), typical)
-    return Scaling(mean * unit, 1.0 / (np.where(deviation > 0, deviation, typical) * unit))
+    deviation = np.where(deviation > 0, deviation, typical)
+    return Scaling.rounded(mean * unit, 1.0 / (deviation * unit))
 
 
 def _largest(block: Any) -> np.ndarray:
@@ -103,8 +121,8 @@ def merge_equal_rows(
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """Replace rows that are equal, class and all, by one row with the sum of their weights.
 
-    Whatever is drawn from the rows afterwards does not depend on their order or on copies: a
-    weight k is then the same as k copies. Very large or out-of-core rows stay as they are.
+    Whatever is drawn from the rows afterwards does not depend on copies: a weight k is then the
+    same as k copies. Very large or out-of-core rows stay as they are.
     """
     if X.shape[0] * X.shape[1] > MERGED_NUMBERS or isinstance(X, RowSource):
         return X, index, weights
@@ -113,7 +131,12 @@ def merge_equal_rows(
     keyed = np.ascontiguousarray(keyed)
     raw = keyed.view([("", np.void, keyed.itemsize * keyed.shape[1])]).ravel()
     _, first, which = np.unique(raw, return_index=True, return_inverse=True)
-    return X[first], index[first], np.bincount(which.ravel(), weights=weights)
+    if len(first) == len(raw):
+        return X, index, weights
+    # in the order in which they come first, as if there had been no copies
+    order = np.argsort(first)
+    totals = np.bincount(which.ravel(), weights=weights)[order]
+    return X[first[order]], index[first[order]], totals
 
 
 class Table:
@@ -145,8 +168,14 @@ class Table:
         self.n_rows, self.n_features = X.shape
         self._kept: np.ndarray | None = None
         small = self.n_rows * self.n_features <= KEPT_NUMBERS
-        if small and not isinstance(X, RowSource):
+        if small and (not isinstance(X, RowSource) or X.keeps_blocks):
             self._kept = rows_of(X).map(scaling)
+
+    def steps_at_once(self, batch: int) -> int:
+        """Return for how many steps rows should be fetched together."""
+        if self._kept is not None or not isinstance(self.X, RowSource):
+            return 1
+        return max(1, FETCHED_NUMBERS // (batch * self.n_features))
 
     def take(self, chosen: np.ndarray) -> np.ndarray:
         """Return rows, in single precision, one more axis than `chosen` has."""

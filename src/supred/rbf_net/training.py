@@ -83,7 +83,9 @@ def default_centers(n_rows: int) -> int:
     return max(1, min(n_rows // 2, max(200, min(500, int(2 * np.sqrt(n_rows))))))
 
 
-def problem_of(table: Table, loss: str, alpha: float, smoothing: float) -> Problem:
+def problem_of(
+    table: Table, loss: str, alpha: float, smoothing: float, batch: int = BATCH_ROWS
+) -> Problem:
     """Return what the descent looks at: rows, targets, weights and the loss."""
     one_hot = np.eye(table.n_classes, dtype=np.float32)[table.index]
     if loss == "hinge":
@@ -93,7 +95,14 @@ def problem_of(table: Table, loss: str, alpha: float, smoothing: float) -> Probl
     if table.n_classes == 2:
         targets = targets[:, 1:]
     targets = np.ascontiguousarray(targets, dtype=np.float32)
-    return Problem(table.take, targets, table.weights, row_loss, alpha / table.n_rows)
+    return Problem(
+        table.take,
+        targets,
+        table.weights,
+        row_loss,
+        alpha / table.n_rows,
+        table.steps_at_once(batch),
+    )
 
 
 def train(

@@ -12,7 +12,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from supred import CategorySpace, KernelDiscriminantAnalysis, LowDimSVC, MaxMarginProjection
+from supred import (
+    CategorySpace,
+    KernelDiscriminantAnalysis,
+    LowDimSVC,
+    MaxMarginProjection,
+    RBFNetClassifier,
+)
 
 
 def rows_and_labels(n_rows=240):
@@ -24,6 +30,10 @@ def rows_and_labels(n_rows=240):
 
 
 MODELS = {
+    "RBFNetClassifier": RBFNetClassifier(n_centers=20, max_iter=50, metric=5, random_state=0),
+    "RBFNetClassifier map": RBFNetClassifier(
+        1, n_centers=20, max_iter=50, metric="diagonal", random_state=0
+    ),
     "LowDimSVC": LowDimSVC(n_centers=30, random_state=0),
     "LowDimSVC linear": LowDimSVC(mapping="linear"),
     "LowDimSVC one-vs-one": LowDimSVC(n_centers=20, multi_class="ovo", random_state=0),

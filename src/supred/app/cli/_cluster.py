@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from supred.app.cli._stream import sample_rows
+from supred.app.cli._stream import OUT_OF_CORE, sample_rows
 from supred.app.export.model_file import TableModel
 from supred.app.tables.assemble import training_plan
 from supred.app.tables.cluster import ClusterSource
@@ -42,8 +42,10 @@ def fit(
     options: argparse.Namespace, estimator: Any, files: list[str]
 ) -> tuple[TableModel, int, float]:
     """Return the model, the number of rows and the training error."""
-    if options.method != "LowDimSVC":
-        raise TableError(f"--scheduler trains LowDimSVC only, not {options.method}.")
+    if options.method not in OUT_OF_CORE:
+        raise TableError(
+            f"--scheduler trains {' and '.join(OUT_OF_CORE)} only, not {options.method}."
+        )
     if options.dataset is not None or not files or "-" in files:
         raise TableError("--scheduler reads files; name CSV, TSV or Parquet files.")
     preparation = Preparation(options.impute, options.encode, options.scale)

@@ -15,6 +15,8 @@ from supred.app.tables.table import Column, TableError
 from supred.rows.files.reading import join
 from supred.rows.files.row_blocks import RowBlocks
 
+# Estimators that train on rows that are not in memory.
+OUT_OF_CORE = ("LowDimSVC", "RBFNetClassifier")
 # Rows from which medians, means and deviations are learnt.
 MOST_SAMPLED = 100_000
 
@@ -23,8 +25,8 @@ def fit(
     options: argparse.Namespace, estimator: Any, files: list[str]
 ) -> tuple[TableModel, int, float]:
     """Return the model, the number of rows and the training error."""
-    if options.method != "LowDimSVC":
-        raise TableError(f"--stream trains LowDimSVC only, not {options.method}.")
+    if options.method not in OUT_OF_CORE:
+        raise TableError(f"--stream trains {' and '.join(OUT_OF_CORE)} only, not {options.method}.")
     source, found = _open(options, files)
     plan = training_plan(
         source,
@@ -62,9 +64,10 @@ def fit(
 def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
     """Return a saved model, and the prepared rows of the files to use it on."""
     model = load_model(options.model)
-    if not hasattr(model.estimator, "mapping_"):
+    if type(model.estimator).__name__ not in OUT_OF_CORE:
         raise TableError(
-            f"--stream is for models of LowDimSVC, not of {type(model.estimator).__name__}."
+            f"--stream is for models of {' and '.join(OUT_OF_CORE)}, not of "
+            f"{type(model.estimator).__name__}."
         )
     source, found = _open(options, [options.input])
     prepare = model.transformer.transform

@@ -9,6 +9,7 @@ HELP = "train one method on a table and save the model"
 
 METHODS = (
     "LowDimSVC",
+    "RBFNetClassifier",
     "CategorySpace",
     "MaxMarginProjection",
     "ClassConstrainedEmbedding",
@@ -34,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--checkpoint",
         metavar="FILE",
-        help="where LowDimSVC writes its state after each iteration; a fit that was interrupted "
-        "goes on from there",
+        help="where LowDimSVC and RBFNetClassifier write the state of a fit; one that was "
+        "interrupted goes on from there",
     )
     parser.add_argument(
         "--scheduler",

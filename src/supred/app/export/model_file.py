@@ -22,6 +22,7 @@ __all__ = ["ModelFileError", "TableModel", "load_model", "save_model"]
 
 KIND = "model"
 METHODS = (
+    "RBFNetClassifier",
     "LowDimSVC",
     "CategorySpace",
     "MaxMarginProjection",
