@@ -149,7 +149,7 @@ def train_map(
             held_table=table,
             problem=problem_of(table, loss, 0.0, smoothing),
             codes=codes,
-            n_centers=min(max(LEAST_CENTERS, CENTERS_PER_CLASS * n_classes), len(rows) // 2 + 1),
+            n_centers=min(max(LEAST_CENTERS, CENTERS_PER_CLASS * n_classes), len(rows)),
         )
         candidate = Candidate(Z.shape[1], 0.0, WIDTH)
         runners = Runners(inner, [candidate], [Part(np.arange(len(Z)), np.arange(0))])
