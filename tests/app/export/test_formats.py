@@ -239,12 +239,9 @@ def test_bytes_and_stack_are_those_of_the_arrays():
     model = fitted("standardised, PCA")
     form = finite_form_of(model)
     source = to_c(model, arithmetic="single")
-    # Centres are padded to blocks of eight; 8 dimensions, 20 centres. Scales of one are not kept.
-    padding = 4 * 8
-    n_ones = len(form.inputs.numbers)
-    assert source.constant_bytes == 4 * (form.numbers() - n_ones + padding)
-    # 8 coordinates, 9 latent ones, 10 scores, 8 sums of a block
-    assert source.stack_bytes == 4 * (8 + 9 + 10 + 8)
+    # Scales of one are not kept. 8 coordinates, 9 latent ones, 10 scores, 20 centres in a block.
+    assert source.constant_bytes == 4 * (form.numbers() - len(form.inputs.numbers))
+    assert source.stack_bytes == 4 * (8 + 9 + 10 + 20)
 
 
 def test_single_or_double():

@@ -19,7 +19,8 @@ from supred.app.export.steps import (
 )
 
 # Centres are taken in blocks of this many, so that compilers can use vector instructions.
-BLOCK = 8
+BLOCK = 32
+VECTOR = 4
 PER_LINE = 12
 
 
@@ -192,8 +193,11 @@ class Body:
         start = "0" if scales else f"{offset}[j]"
         lines = self.read("i", "t")
         self.loop("j", n_out, [f"{target}[j] = {start};"])
-        add = f"{target}[j] += t * {matrix}[i * {n_out} + j];"
-        self.loop("i", n_in, [*lines, f"for (int j = 0; j < {n_out}; j++) {add}"])
+        # Rows often hold many zeros.
+        lines.append("if (t == 0) continue;")
+        self.loop(
+            "i", n_in, [*lines, *_inner(n_out, f"{target}[j] += t * {matrix}[i * {n_out} + j];")]
+        )
         if scales:
             self.loop("j", n_out, [f"{target}[j] = {target}[j] * {scales}[j] + {offset}[j];"])
         self.value, self.n = target, n_out
@@ -208,62 +212,59 @@ class Body:
     def kernel_sum(self, step: Gaussians | Polynomials, after: Affine) -> None:
         """Add a kernel and the linear map of its values, which are never all there at once."""
         self.own()
-        n_centers, n_in = step.centers.shape
-        n_out = after.matrix.shape[1]
-        n_blocks = -(-n_centers // BLOCK)
-        padded = np.zeros((n_blocks * BLOCK, n_in))
-        padded[:n_centers] = step.centers
-        bytes_of_centers = self.quantise and is_quantised(step.centers)
-        kept = to_bytes(step.centers) if bytes_of_centers else None
-        if kept is not None:
-            padded = np.zeros_like(padded, dtype=np.int8)
-            padded[:n_centers] = kept.values
-        blocks = padded.reshape(n_blocks, BLOCK, n_in).transpose(0, 2, 1)
-        centers = self.constant(np.ascontiguousarray(blocks))
-        center_scales = "" if kept is None else self.constant(kept.scales)
+        centers, center_scales = step.centers, ""
+        if self.quantise and is_quantised(centers):
+            kept = to_bytes(centers)
+            centers, center_scales = kept.values, self.constant(kept.scales)
+        gammas = self.constant(step.gammas) if isinstance(step, Gaussians) else ""
         matrix, scales = self.matrix(after.matrix)
         offset = self.constant(after.offset)
+        n_out = after.matrix.shape[1]
         source, target = self.value, self.array(n_out)
         start = "0" if scales else f"{offset}[j]"
         self.loop("j", n_out, [f"{target}[j] = {start};"])
-        center = f"{centers}[(b * {n_in} + i) * {BLOCK} + k]"
-        if center_scales:
-            center = f"{center_scales}[i] * {center}"
-        if isinstance(step, Gaussians):
-            gammas = self.constant(step.gammas)
-            inner = [f"{self.real} d = {source}[i] - {center};", "p[k] += d * d;"]
-            value = [f"{self.real} phi = exp{self.suffix}(-{gammas}[m] * p[k]);"]
-        else:
-            gamma, coef0 = (f"{np.float32(number)}f" for number in (step.gamma, step.coef0))
-            inner = [f"p[k] += {source}[i] * {center};"]
-            value = [
-                f"{self.real} base = {gamma} * p[k] + {coef0};",
-                f"{self.real} phi = base;",
-                f"for (int e = 1; e < {int(step.degree)}; e++) phi *= base;",
+        sums = _inner(n_out, f"{target}[j] += phi * {matrix}[m * {n_out} + j];")
+        whole = len(centers) - len(centers) % BLOCK
+        largest = 0
+        for first, last, size in ((0, whole, BLOCK), (whole, len(centers), len(centers) - whole)):
+            if first == last:
+                continue
+            largest = max(largest, size)
+            # One block after another, in each the centres side by side.
+            blocks = centers[first:last].reshape(-1, size, self.n).transpose(0, 2, 1)
+            center = f"{self.constant(blocks)}[(b * {self.n} + i) * {size} + k]"
+            if center_scales:
+                center = f"{center_scales}[i] * {center}"
+            inner, value = self.kernel(step, f"{source}[i]", center, gammas)
+            lines = [
+                f"{self.real} p[{size}] = {{0}};",
+                f"for (int i = 0; i < {self.n}; i++) {{",
+                *(f"    {line}" for line in _inner(size, inner, "k")),
+                "}",
+                f"for (int k = 0; k < {size}; k++) {{",
+                f"    const int m = {first} + b * {size} + k;",
+                *(f"    {line}" for line in [*value, *sums]),
+                "}",
             ]
-        self.stack_bytes += BLOCK * (8 if self.real == "double" else 4)
-        self.loop(
-            "b",
-            n_blocks,
-            [
-                f"{self.real} p[{BLOCK}] = {{0}};",
-                f"for (int i = 0; i < {n_in}; i++) {{",
-                f"    for (int k = 0; k < {BLOCK}; k++) {{",
-                *(f"        {line}" for line in inner),
-                "    }",
-                "}",
-                f"for (int k = 0; k < {BLOCK}; k++) {{",
-                f"    int m = b * {BLOCK} + k;",
-                f"    if (m == {n_centers}) break;",
-                *(f"    {line}" for line in value),
-                f"    for (int j = 0; j < {n_out}; j++) "
-                f"{target}[j] += phi * {matrix}[m * {n_out} + j];",
-                "}",
-            ],
-        )
+            self.loop("b", (last - first) // size, lines)
+        self.stack_bytes += largest * (8 if self.real == "double" else 4)
         if scales:
             self.loop("j", n_out, [f"{target}[j] = {target}[j] * {scales}[j] + {offset}[j];"])
         self.value, self.n = target, n_out
+
+    def kernel(
+        self, step: Gaussians | Polynomials, number: str, center: str, gammas: str
+    ) -> tuple[str, list[str]]:
+        """Return what adds to p[k] along a row, and what then makes the value phi of it."""
+        if isinstance(step, Gaussians):
+            inner = f"p[k] += ({number} - {center}) * ({number} - {center});"
+            return inner, [f"{self.real} phi = exp{self.suffix}(-{gammas}[m] * p[k]);"]
+        gamma, coef0 = (f"{np.float32(number)}f" for number in (step.gamma, step.coef0))
+        return f"p[k] += {number} * {center};", [
+            f"{self.real} base = {gamma} * p[k] + {coef0};",
+            f"{self.real} phi = base;",
+            f"for (int e = 1; e < {int(step.degree)}; e++) phi *= base;",
+        ]
 
     def unit_length(self) -> None:
         """Add the division by the length."""
@@ -299,6 +300,16 @@ class Body:
         size = f"3 * (fabs{self.suffix}({summed}[j]) + 1)"
         self.loop("j", n, [f"{votes}[j] += {summed}[j] / ({size});"])
         self.value, self.n = votes, width([step], self.n)
+
+
+def _inner(n: int, statement: str, index: str = "j") -> list[str]:
+    """Return loops of a statement; compilers turn whole groups of four into vectors."""
+    whole = n - n % VECTOR
+    return [
+        f"for (int {index} = {start}; {index} < {end}; {index}++) {statement}"
+        for start, end in ((0, whole), (whole, n))
+        if start < end
+    ]
 
 
 def quoted(text: str) -> str:

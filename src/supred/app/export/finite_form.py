@@ -11,6 +11,9 @@ from scipy.special import softmax
 from supred.app.export.steps import Affine, Gaussians, Scale, Step
 from supred.base.latent_classifier import winners
 
+# A shift up to this many times the spread of the rows may come after a product.
+LARGEST_MOVE = 2.0
+
 
 class ExportError(ValueError):
     """A model that cannot be exported; the message says what to use instead."""
@@ -174,8 +177,8 @@ def run(steps: Sequence[Step], rows: np.ndarray) -> np.ndarray:
 def simplified(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Return equivalent steps of which there are fewer, with fewer numbers.
 
-    Shifts stay in front, where they are: a feature far from zero would lose its digits in
-    single precision if its mean were subtracted after a product.
+    Shifts of features far from zero stay in front, where they are: such a feature would lose its
+    digits in single precision if its mean were subtracted after a product.
     """
     result: list[Step] = []
     for step in steps:
@@ -184,7 +187,26 @@ def simplified(steps: Sequence[Step]) -> tuple[Step, ...]:
             result[-2:] = joined
             if len(joined) == 2:
                 break
+        if len(result) > 2 and (affine := _with_shift(*result[-3:])) is not None:
+            result[-3:-1] = [affine]
     return tuple(step for step in result if not _is_identity(step))
+
+
+def _with_shift(first: Step, second: Step, third: Step) -> Affine | None:
+    """Return one map in the place of a shift and a linear map, if no digits are lost by that.
+
+    The centres of the Gaussians that follow tell how far rows lie apart, so how large the offset
+    may be. Without a shift, features that are zero need not be looked at.
+    """
+    if not (isinstance(first, Scale) and isinstance(second, Affine)):
+        return None
+    if not (first.only_shifts and isinstance(third, Gaussians)):
+        return None
+    moved = np.sqrt(first.shift**2 @ second.matrix**2)
+    spread = np.sqrt(np.mean(third.centers**2, axis=0))
+    if np.linalg.norm(moved) > LARGEST_MOVE * np.linalg.norm(spread):
+        return None
+    return Affine(second.matrix, second.offset - first.shift @ second.matrix)
 
 
 def _joined(first: Step, second: Step) -> list[Step] | None:

@@ -41,9 +41,10 @@ def write_onnx(form: FiniteForm, *, arithmetic: str = "auto") -> Any:
     rows = graph.cast(_rows(graph, form.inputs))
     latent = graph.steps(form.to_latent, rows)
     scores = graph.steps(form.to_scores, latent)
-    outputs = [_labels(graph, form, scores), graph.output("scores", scores, form.n_scores)]
+    outputs = [_labels(graph, form, scores)]
     if form.temperature is not None:
         outputs.append(_probabilities(graph, form, scores))
+    outputs.insert(1, graph.output("scores", scores, form.n_scores))
     outputs.append(graph.output("latent", latent, form.n_latent))
     used = [("", OPSET), ("ai.onnx.ml", ML_OPSET)][: 2 if form.inputs.texts else 1]
     model = onnx.helper.make_model(
@@ -103,8 +104,19 @@ class _Graph:
     def output(self, name: str, value: str, n_columns: int) -> Any:
         """Declare a value as an output in single precision."""
         kind = self.onnx.TensorProto.FLOAT
-        self.add("Cast", value, name=name, to=kind)
+        if self.double:
+            self.add("Cast", value, name=name, to=kind)
+        else:
+            self.rename(value, name)
         return self.onnx.helper.make_tensor_value_info(name, kind, ["n", n_columns])
+
+    def rename(self, value: str, name: str) -> None:
+        """Give a value another name: each node less is a microsecond less for a single row."""
+        for node in self.nodes:
+            for names in (node.input, node.output):
+                for k, found in enumerate(names):
+                    if found == value:
+                        names[k] = name
 
     def steps(self, steps: tuple[Step, ...], value: str) -> str:
         """Add the nodes of some steps."""
@@ -152,15 +164,22 @@ class _Graph:
                 return self.votes(step, value)
 
     def gaussians(self, step: Gaussians, value: str) -> str:
-        """Add ``exp(-gamma max(||x||^2 - 2 x.c + ||c||^2, 0))``; a shift comes before it."""
+        """Add ``exp(-gamma (||x||^2 - 2 x.c + ||c||^2))``; a shift comes before it."""
         axes = self.constant([1], np.int64)
-        centers = self.constant(step.centers)
-        # Computed once, when the model is loaded, in the precision of the sums.
-        center_norms = self.add("ReduceSumSquare", centers, axes, keepdims=0)
         row_norms = self.add("ReduceSumSquare", value, axes)
-        products = self.add("Gemm", value, centers, center_norms, alpha=-2.0, transB=1)
-        squares = self.add("Max", self.add("Add", products, row_norms), self.constant(0.0))
-        return self.add("Exp", self.add("Mul", squares, self.constant(-step.gammas)))
+        if self.double:
+            centers = self.constant(step.centers)
+            # Computed once, when the model is loaded, in double precision.
+            center_norms = self.add("ReduceSumSquare", centers, axes, keepdims=0)
+            products = self.add("Gemm", value, centers, center_norms, alpha=-2.0, transB=1)
+            squares = self.add("Max", self.add("Add", products, row_norms), self.constant(0.0))
+            return self.add("Exp", self.add("Mul", squares, self.constant(-step.gammas)))
+        # One product for all three terms: a row and its squared norm, times a matrix.
+        matrix = np.vstack([2 * step.gammas * step.centers.T, -step.gammas])
+        offset = -step.gammas * np.sum(step.centers**2, axis=1)
+        joined = self.add("Concat", value, row_norms, axis=1)
+        exponents = self.add("Gemm", joined, self.constant(matrix), self.constant(offset))
+        return self.add("Exp", exponents)
 
     def votes(self, step: Votes, value: str) -> str:
         """Add the votes of pairs of classes and the term that breaks ties."""
@@ -216,6 +235,9 @@ def _labels(graph: _Graph, form: FiniteForm, scores: str) -> Any:
     else:
         index = graph.add("ArgMax", scores, axis=1, keepdims=0)
     classes = form.classes
+    if classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
+        graph.rename(index, "label")
+        return graph.onnx.helper.make_tensor_value_info("label", kinds.INT64, ["n"])
     kind = {"i": np.int64, "u": np.int64, "b": np.bool_, "f": np.float64}.get(classes.dtype.kind)
     name = f"c{len(graph.initializers)}"
     if kind is None:
