@@ -239,8 +239,9 @@ def test_bytes_and_stack_are_those_of_the_arrays():
     model = fitted("standardised, PCA")
     form = finite_form_of(model)
     source = to_c(model, arithmetic="single")
-    # Scales of one are not kept. 8 coordinates, 9 latent ones, 10 scores, 20 centres in a block.
-    assert source.constant_bytes == 4 * (form.numbers() - len(form.inputs.numbers))
+    assert [type(step).__name__ for step in form.to_latent] == ["Affine", "Gaussians", "Affine"]
+    assert source.constant_bytes == 4 * form.numbers()
+    # 8 coordinates, 9 latent ones, 10 scores, 20 centres in a block
     assert source.stack_bytes == 4 * (8 + 9 + 10 + 20)
 
 
