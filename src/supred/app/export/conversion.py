@@ -125,6 +125,22 @@ def _reason(estimator: Any) -> str:
     return f"{name} cannot be exported; {SUGGESTION}, alone or at the end of a Pipeline."
 
 
+def _rbf_net(model: Any) -> Chain:
+    """Return one network after the other, F(x) = W^T phi(A^T (x - shift)) + w0, and V F(x) + b."""
+    to_latent: list[Step] = []
+    for network in model.stages_:
+        metric = _doubles(network.metric)
+        if metric.ndim == 1:
+            to_latent.append(Scale(_doubles(network.shift), metric))
+        else:
+            to_latent += [_shift(network.shift), Affine(metric, np.zeros(metric.shape[1]))]
+        to_latent += [
+            Gaussians(_doubles(network.centers), _doubles(network.gammas)),
+            Affine(_doubles(network.W), _doubles(network.w0)),
+        ]
+    return to_latent, [_linear_scores(model)]
+
+
 def _low_dim_svm(model: Any) -> Chain:
     """Return F(x) = W^T phi(x) + w0 and scores V F(x) + b."""
     mapping = model.mapping_
