@@ -137,7 +137,7 @@ def test_single_precision_is_measured(digits):
     wide = LowDimSVC(centers="all", gamma=1e-3, alpha=1e-9).fit(X, y)
     narrow = LowDimSVC(centers="all", gamma=1.0, alpha=1.0).fit(X, y)
     assert single_precision_error(finite_form_of(wide)) > 1e-5
-    assert single_precision_error(finite_form_of(narrow)) < 2e-6
+    assert single_precision_error(finite_form_of(narrow)) < 5e-6
 
 
 def test_bytes_cost_little(digits):

@@ -241,8 +241,8 @@ def test_bytes_and_stack_are_those_of_the_arrays():
     source = to_c(model, arithmetic="single")
     assert [type(step).__name__ for step in form.to_latent] == ["Affine", "Gaussians", "Affine"]
     assert source.constant_bytes == 4 * form.numbers()
-    # 8 coordinates, 9 latent ones, 10 scores, 20 centres in a block
-    assert source.stack_bytes == 4 * (8 + 9 + 10 + 20)
+    # 8 coordinates, 9 latent ones and their sum over a block of 20 centres, 10 scores
+    assert source.stack_bytes == 4 * (8 + 9 + 9 + 20 + 10)
 
 
 def test_single_or_double():

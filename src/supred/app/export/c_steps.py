@@ -223,7 +223,8 @@ class Body:
         source, target = self.value, self.array(n_out)
         start = "0" if scales else f"{offset}[j]"
         self.loop("j", n_out, [f"{target}[j] = {start};"])
-        sums = _inner(n_out, f"{target}[j] += phi * {matrix}[m * {n_out} + j];")
+        # A sum per block, and then their sum, lose fewer digits than one long sum.
+        sums = _inner(n_out, f"q[j] += phi * {matrix}[m * {n_out} + j];")
         whole = len(centers) - len(centers) % BLOCK
         largest = 0
         for first, last, size in ((0, whole, BLOCK), (whole, len(centers), len(centers) - whole)):
@@ -237,7 +238,7 @@ class Body:
                 center = f"{center_scales}[i] * {center}"
             inner, value = self.kernel(step, f"{source}[i]", center, gammas)
             lines = [
-                f"{self.real} p[{size}] = {{0}};",
+                f"{self.real} p[{size}] = {{0}}, q[{n_out}] = {{0}};",
                 f"for (int i = 0; i < {self.n}; i++) {{",
                 *(f"    {line}" for line in _inner(size, inner, "k")),
                 "}",
@@ -245,9 +246,10 @@ class Body:
                 f"    const int m = {first} + b * {size} + k;",
                 *(f"    {line}" for line in [*value, *sums]),
                 "}",
+                *_inner(n_out, f"{target}[j] += q[j];"),
             ]
             self.loop("b", (last - first) // size, lines)
-        self.stack_bytes += largest * (8 if self.real == "double" else 4)
+        self.stack_bytes += (largest + n_out) * (8 if self.real == "double" else 4)
         if scales:
             self.loop("j", n_out, [f"{target}[j] = {target}[j] * {scales}[j] + {offset}[j];"])
         self.value, self.n = target, n_out

@@ -9,7 +9,7 @@ from supred.app.export.steps import Gaussians, Polynomials, Step, UnitLength
 
 ARITHMETIC = ("auto", "single", "double")
 # Largest error of the scores, relative to their size, that single precision may cause.
-LARGEST_ERROR = 2e-6
+LARGEST_ERROR = 5e-6
 N_PROBES = 200
 
 
