@@ -12,7 +12,8 @@ import supred
 from supred import LowDimSVC, MaxMarginProjection
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.model_file import TableModel
-from supred.app.tables import Column, Preparation
+from supred.app.tables.preparation import Preparation
+from supred.app.tables.table import Column
 from supred.export import ExportError, to_c, to_javascript, to_onnx
 from tests.app.export.models import MODELS, fitted, rows_and_labels
 from tests.app.export.running import FLAGS, run_c, run_javascript, run_onnx
