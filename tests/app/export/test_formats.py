@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import numpy as np
+import pyarrow
 import pytest
 from sklearn.datasets import make_blobs
 
@@ -13,6 +14,7 @@ from supred import LowDimSVC, MaxMarginProjection
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.model_file import TableModel
 from supred.app.tables.preparation import Preparation
+from supred.app.tables.sources import MemorySource
 from supred.app.tables.table import Column
 from supred.export import ExportError, to_c, to_javascript, to_onnx
 from tests.app.export.models import MODELS, fitted, rows_and_labels
@@ -124,6 +126,11 @@ def test_tasks(kind, X, tmp_path):
     assert (np.array(found.labels) == model.predict(X))[clear].all()
 
 
+def rows_of(frame, columns):
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    return MemorySource(table, "t").matrix(columns)
+
+
 def table_model(estimator=None, impute="median"):
     """Two numbers with gaps and two text columns, in mixed order."""
     pandas = pytest.importorskip("pandas")
@@ -141,13 +148,14 @@ def table_model(estimator=None, impute="median"):
     ).astype({"colour": object, "size": object})
     columns = [
         Column("width", "number"),
-        Column("colour", "text"),
+        Column("colour", "text", tuple(sorted(set(colour)))),
         Column("length", "number"),
-        Column("size", "text"),
+        Column("size", "text", ("m", "s")),
     ]
     estimator = estimator or LowDimSVC(n_centers=15, random_state=0)
+    rows = rows_of(frame, columns)
     model = TableModel.fit(
-        estimator, frame, y, columns, preparation=Preparation(impute, "onehot", "standard")
+        estimator, rows, y, columns, preparation=Preparation(impute, "onehot", "standard")
     )
     return model, frame
 
@@ -161,12 +169,13 @@ def test_a_table_with_text_and_gaps(kind, tmp_path):
     numbers = frame[["width", "length"]].to_numpy().astype(np.float32).astype(float)
     found = exported(kind, model, tmp_path, numbers, texts)
     frame[["width", "length"]] = numbers
-    prepared = model.transformer.transform(frame)
+    rows = rows_of(frame, model.columns)
+    prepared = model.transformer.transform(rows)
     assert_same_answers(
         found,
-        model.predict(frame),
+        model.predict(rows),
         model.estimator.decision_function(prepared),
-        model.transform(frame),
+        model.transform(rows),
     )
 
 
@@ -184,7 +193,7 @@ def test_javascript_takes_rows_with_names(tmp_path):
         ["node", "main.mjs"], capture_output=True, text=True, check=True, cwd=tmp_path
     ).stdout.splitlines()
     assert json.loads(done[0]) == [
-        model.predict(frame[:1]).tolist()[0],
+        model.predict(rows_of(frame[:1], model.columns)).tolist()[0],
         ["width", "length", "colour", "size"],
     ]
     assert done[1] == "a row has 4 values, got 1"

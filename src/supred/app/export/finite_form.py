@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from supred.app.export.steps import Affine, Gaussians, Scale, Step
+from supred.app.tables.table import Column
 from supred.base.latent_classifier import winners
 
 # A shift up to this many times the spread of the rows may come after a product.
@@ -32,11 +33,14 @@ class Inputs:
     categories : tuple of tuples of str
         Known values of each text column. Each value becomes a column of 0 and 1 behind the
         numbers; an unknown value gives zeros.
+    columns : tuple of Column
+        The columns of a table, in its order.
     """
 
     numbers: tuple[str, ...]
     texts: tuple[str, ...] = ()
     categories: tuple[tuple[str, ...], ...] = ()
+    columns: tuple[Column, ...] = ()
 
     @property
     def n_columns(self) -> int:
@@ -44,14 +48,23 @@ class Inputs:
         return len(self.numbers) + sum(len(values) for values in self.categories)
 
     def split(self, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the numbers and the texts of an array or a DataFrame with these columns."""
+        """Return the numbers and the texts of an array or a DataFrame with these columns.
+
+        Of a table with text columns, `X` is what `Table.X` is.
+        """
         if not self.texts:
             if hasattr(X, "iloc"):
                 X = X[list(self.numbers)] if set(self.numbers) <= set(X.columns) else X
             rows = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=float)
             return rows, None
-        numbers = X[list(self.numbers)].to_numpy(dtype=float)
-        return numbers, X[list(self.texts)].to_numpy(dtype=object)
+        # The position -1, of a text that is not known, finds the last: no text.
+        texts = [
+            np.array([*column.values, None], dtype=object)[X[:, k].astype(int)]
+            for k, column in enumerate(self.columns)
+            if column.kind == "text"
+        ]
+        numbers = [k for k, column in enumerate(self.columns) if column.kind == "number"]
+        return X[:, numbers], np.column_stack(texts)
 
     def encode(self, numbers: np.ndarray, texts: np.ndarray | None = None) -> np.ndarray:
         """Return numbers and encoded texts side by side.

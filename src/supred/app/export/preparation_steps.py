@@ -77,12 +77,16 @@ def table_inputs_and_steps(
         Made by ``Preparation.pipeline(columns)``.
     """
     learnt = learnt_numbers(transformer)
-    categories = tuple(tuple(values) for values in learnt.get("categories", []))
-    texts = tuple(column.name for column in columns if column.kind == "text")
+    texts = [column for column in columns if column.kind == "text"]
+    categories = tuple(
+        tuple(column.values[int(place)] for place in places)
+        for column, places in zip(texts, learnt.get("categories", []), strict=False)
+    )
     inputs = Inputs(
         tuple(column.name for column in columns if column.kind == "number"),
-        texts if categories else (),
+        tuple(column.name for column in texts) if categories else (),
         categories,
+        tuple(columns),
     )
     # The encoded texts, behind the numbers, have no gaps and are not scaled.
     n_encoded = inputs.n_columns - len(inputs.numbers)
