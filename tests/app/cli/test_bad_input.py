@@ -113,7 +113,10 @@ def test_switched_off_steps_are_errors(supred, rough_table, tmp_path):
     [
         ("width,length\n1,2\n", "lacks the column 'height'"),
         ("width,length,height,age\n1,2,3,4\n", "has the column 'age' that the model does not"),
-        ("width,length,height\n1,tall,3\n", "expects numbers in the column 'length', but row 1"),
+        (
+            "width,length,height\n1,tall,3\n",
+            "the column 'length' holds 'tall' in row 1, where a number is expected",
+        ),
         ("width,length,height\n1,2\n", "line 2: 2 fields"),
         ("width,length,height\n", "no rows"),
         ("", "is empty"),

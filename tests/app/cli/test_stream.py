@@ -150,7 +150,7 @@ def test_bad_tables(supred, table, model, tmp_path):
     assert "'length' holds an infinite number (row 31)" in line
     text = write_csv(tmp_path / "text.csv", ["width", "length", "height"], [[1.0, "red", 3.0]])
     line = supred("predict", model, text, "--stream").error_line
-    assert "column 'length' holds 'red' in row 1, not a number" in line
+    assert "the column 'length' holds 'red' in row 1, where a number is expected" in line
     narrow = write_csv(tmp_path / "narrow.csv", ["width", "length"], [[1.0, 2.0]])
     assert "lacks the column 'height'" in supred("predict", model, narrow, "--stream").error_line
     wide = write_csv(

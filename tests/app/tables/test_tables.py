@@ -9,7 +9,7 @@ from sklearn.datasets import dump_svmlight_file
 from supred.app.tables.assemble import find_column, model_table, sampled, training_table
 from supred.app.tables.builtin import BUILTIN
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
-from supred.app.tables.sources import MatrixSource, MemorySource, read_builtin, read_source
+from supred.app.tables.sources import MemorySource, read_builtin, read_source
 from supred.app.tables.table import Column, Table, TableError
 
 TEXT = "name,size,colour,kind\nan,1.5,red,x\nbe,NA,blue,y\nce,3,,x\nde,?,red,y\n"
@@ -210,7 +210,7 @@ def test_built_in_sets(monkeypatch):
 
 def test_a_matrix_target_by_name():
     X = np.column_stack([np.arange(6.0), [0, 1, 0, 1, 0, 1]])
-    raw = MatrixSource(X, "t", names=["a", "b"])
+    raw = MemorySource.of_matrix(X, "t", ["a", "b"])
     table = training_table(raw, target="b")
     assert [column.name for column in table.columns] == ["a"]
     assert table.y.tolist() == [0, 1, 0, 1, 0, 1]

@@ -237,7 +237,7 @@ def test_bad_files(tmp_path):
     frame().rename(columns={"a": "z"}).to_csv(tmp_path / "2.csv", index=False)
     with pytest.raises(ValueError, match=r"2.csv has columns \['z'"):
         RowBlocks([tmp_path / "1.csv", tmp_path / "2.csv"])
-    with pytest.raises(ValueError, match=r"column 'label' holds '(no|yes)' in row 1, not a num"):
+    with pytest.raises(ValueError, match=r"column 'label' holds '(no|yes)' in row 1, where a num"):
         RowBlocks(tmp_path / "1.csv").rows().whole()
     (tmp_path / "long.csv").write_text("a,b\n1,2\n1,2,3\n")
     with pytest.raises(ValueError, match=r"long.csv, line 3: 3 fields where the first"):

@@ -1,17 +1,20 @@
 """Train on a Dask cluster: tables that are read, prepared and kept by its workers."""
 
 import argparse
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from joblib import effective_n_jobs
+
+from supred.app.cli import _options
 from supred.app.cli._stream import OUT_OF_CORE, sample_rows
 from supred.app.export.model_file import TableModel
 from supred.app.tables.assemble import training_plan
 from supred.app.tables.cluster import ClusterSource
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import TableError
+from supred.common.arguments import one_line
 from supred.rows.cluster.local import local_client
 
 
@@ -23,15 +26,14 @@ def connected(address: str) -> Iterator[Any]:
     except ImportError:
         raise TableError("--scheduler needs Dask; install 'supred[dask]'.") from None
     if address == "local":
-        with local_client(os.cpu_count() or 1) as client:
+        with local_client(effective_n_jobs(-1)) as client:
             yield client
         return
     try:
         client = Client(address, timeout=10)
     except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())[:120]
         raise TableError(
-            f"--scheduler {address}: no connection ({reason}); give the "
+            f"--scheduler {address}: no connection ({one_line(error)}); give the "
             "address that dask scheduler prints, such as tcp://10.0.0.1:8786, or local."
         ) from None
     with client:
@@ -51,13 +53,7 @@ def fit(
     preparation = Preparation(options.impute, options.encode, options.scale)
     with connected(options.scheduler) as client:
         source = ClusterSource(client, files, options.format, not options.no_header)
-        plan = training_plan(
-            source,
-            target=options.target,
-            exclude=options.exclude,
-            keep=options.keep,
-            drop_unlabelled=options.drop_unlabelled,
-        )
+        plan = training_plan(source, **_options.training_choices(options))
         preparation.check(plan)
         rows = source.matrix(plan.columns, plan.labelled)
         sample = rows[sample_rows(len(plan.y), options.seed)].compute()

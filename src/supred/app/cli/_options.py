@@ -10,7 +10,7 @@ from supred.app.tables.builtin import BUILTIN
 
 if TYPE_CHECKING:
     from supred.app.tables.preparation import Preparation
-    from supred.app.tables.sources import MatrixSource, MemorySource
+    from supred.app.tables.sources import MemorySource, SparseSource
     from supred.app.tables.table import Table
 
 FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
@@ -103,7 +103,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no messages but errors")
 
 
-def open_table(options: argparse.Namespace) -> "MemorySource | MatrixSource":
+def open_table(options: argparse.Namespace) -> "MemorySource | SparseSource":
     """Read the table that the options name."""
     from supred.app.tables.sources import read_builtin, read_source
     from supred.app.tables.table import TableError
@@ -117,18 +117,18 @@ def open_table(options: argparse.Namespace) -> "MemorySource | MatrixSource":
     return read_source(options.input, kind=options.format, header=not options.no_header)
 
 
+def training_choices(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say about the columns to train on."""
+    names = ("target", "exclude", "keep", "drop_unlabelled")
+    return {name: getattr(options, name) for name in names}
+
+
 def read_training(options: argparse.Namespace) -> "tuple[Table, Preparation]":
     """Read the table to train on, and how it is prepared."""
     from supred.app.tables.assemble import training_table
     from supred.app.tables.preparation import Preparation
 
-    table = training_table(
-        open_table(options),
-        target=options.target,
-        exclude=options.exclude,
-        keep=options.keep,
-        drop_unlabelled=options.drop_unlabelled,
-    )
+    table = training_table(open_table(options), **training_choices(options))
     return table, Preparation(options.impute, options.encode, options.scale)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from supred.app.cli import _options
 from supred.app.export.model_file import TableModel, load_model
-from supred.app.tables.assemble import check_columns, check_finite, find_column, training_plan
+from supred.app.tables.assemble import check_columns, check_finite, training_plan
 from supred.app.tables.preparation import Preparation
-from supred.app.tables.sources import SparseFileSource, open_files
+from supred.app.tables.sources import SparseSource, open_files
 from supred.app.tables.table import Column, TableError
 from supred.rows.files.reading import join
 from supred.rows.files.row_blocks import RowBlocks
@@ -28,16 +29,10 @@ def fit(
     if options.method not in OUT_OF_CORE:
         raise TableError(f"--stream trains {' and '.join(OUT_OF_CORE)} only, not {options.method}.")
     source, found = _open(options, files)
-    plan = training_plan(
-        source,
-        target=options.target,
-        exclude=options.exclude,
-        keep=options.keep,
-        drop_unlabelled=options.drop_unlabelled,
-    )
+    plan = training_plan(source, **_options.training_choices(options))
     preparation = Preparation(options.impute, options.encode, options.scale)
     preparation.check(plan)
-    is_sparse = isinstance(source, SparseFileSource)
+    is_sparse = isinstance(source, SparseSource)
     if is_sparse and plan.ignored:
         raise TableError("--exclude cannot be combined with svmlight files and --stream.")
     chosen = np.flatnonzero(plan.labelled)[sample_rows(len(plan.y), options.seed)]
@@ -71,15 +66,13 @@ def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
         )
     source, found = _open(options, [options.input])
     prepare = model.transformer.transform
-    if isinstance(source, SparseFileSource):
+    if isinstance(source, SparseSource):
         wide = len(model.columns)
         return model, _blocks(options, found, None, transform=prepare, n_features=wide)
-    title = source.title
-    excluded = [find_column(name, source.names, title) for name in options.exclude]
-    check_columns(source.names, model.columns, title, [model.target, *model.ignored, *excluded])
+    check_columns(source, model.columns, [model.target, *model.ignored], options.exclude)
 
     def prepared(block: np.ndarray) -> np.ndarray:
-        check_finite(block, model.columns, title)
+        check_finite(block, model.columns, source.title)
         return prepare(block)
 
     return model, _blocks(options, found, model.columns, transform=prepared)

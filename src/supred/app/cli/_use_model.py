@@ -47,15 +47,16 @@ def apply(options: argparse.Namespace, method: str) -> "tuple[TableModel, np.nda
 def read(options: argparse.Namespace, *, labelled: bool = False) -> "tuple[TableModel, Table]":
     """Read the model, and the columns that it needs of the table."""
     from supred.app.export.model_file import load_model
-    from supred.app.tables.assemble import find_column, model_table
+    from supred.app.tables.assemble import model_table
 
     model = load_model(options.model)
-    source = _options.open_table(options)
-    if options.exclude:
-        names, title = source.names, source.title
-        source = source.without([find_column(name, names, title) for name in options.exclude])
     table = model_table(
-        source, model.columns, target=model.target, ignored=model.ignored, labelled=labelled
+        _options.open_table(options),
+        model.columns,
+        target=model.target,
+        ignored=model.ignored,
+        exclude=options.exclude,
+        labelled=labelled,
     )
     model.preparation.check(table)
     return model, table

@@ -5,13 +5,12 @@ Nothing heavy is imported here or at the top of a command's file: `supred --help
 
 import argparse
 import importlib
-import importlib.util
 import os
 import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import NoReturn
 
 from supred._version import __version__
@@ -47,25 +46,16 @@ class _Parser(argparse.ArgumentParser):
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands that are there."""
+    """Return the parser of all commands."""
     parser = _Parser(prog="supred", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"supred {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name in COMMANDS:
-        module = command_module(name)
-        if module is None:
-            continue
+        module = importlib.import_module(f"supred.app.cli.{name}")
         sub = commands.add_parser(name, help=module.HELP, description=module.HELP)
         module.add_arguments(sub)
         sub.set_defaults(run=module.run)
     return parser
-
-
-def command_module(name: str) -> ModuleType | None:
-    """Return the module of a command, None if this installation has none."""
-    if importlib.util.find_spec(f"supred.app.cli.{name}") is None:
-        return None
-    return importlib.import_module(f"supred.app.cli.{name}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -149,7 +139,7 @@ def _fail(options: argparse.Namespace, text: str, code: int) -> int:
 
 
 class _tidy_end:
-    """Make a polite kill raise KeyboardInterrupt, so that half-written files are removed."""
+    """Make SIGTERM raise KeyboardInterrupt, so that half-written files are removed."""
 
     def __enter__(self) -> None:
         self.before = None

@@ -1,54 +1,18 @@
 """From what a table holds to features and labels: for training, and for a model's columns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from supred.app.tables.sources import MatrixSource, MemorySource, Source
-from supred.app.tables.table import Column, Table, TableError, check_labels
-from supred.rows.files.columns import MOST_TEXTS, NotANumberError, Summary, labels_of
+from supred.app.tables.sources import MemorySource, Source, SparseSource
+from supred.app.tables.table import Column, Plan, Table, TableError, check_labels
+from supred.rows.files.columns import MOST_TEXTS, Summary, labels_of
 
 # A text column with more distinct values than this, on more than half of the rows, names rows.
 LEAST_IDENTIFIERS = 20
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is learnt from a table, wherever its rows are.
-
-    Attributes
-    ----------
-    title, target : str
-    columns : list of Column
-        The features.
-    ignored : list of str
-        Columns that are left out.
-    notes : list of str
-        Sentences on what was left out and why.
-    y : ndarray
-        Labels of the rows that have one.
-    labelled : ndarray of bool
-        Which rows have a label.
-    n_missing : dict of str to int
-        How many numbers are missing in the columns that lack some.
-    named_by : str or None
-        Column that names the rows.
-    is_sparse : bool
-    """
-
-    title: str
-    target: str
-    columns: list[Column]
-    ignored: list[str]
-    notes: list[str]
-    y: np.ndarray
-    labelled: np.ndarray
-    n_missing: dict[str, int]
-    named_by: str | None
-    is_sparse: bool = False
 
 
 def training_plan(
@@ -78,8 +42,9 @@ def training_plan(
     target = target or source.target
     if not target:
         raise TableError(f"--target is needed; the columns are {_list(names)}.")
-    apart = [source.target] if source.target else []
-    goal = target if target in apart else find_column(target, names, title, option="--target")
+    goal = source.target
+    if target != goal:
+        goal = find_column(target, names, title, option="--target")
     left_out = [find_column(name, names, title) for name in exclude]
     wanted = [find_column(name, names, title, option="--keep") for name in keep]
     if goal in left_out:
@@ -162,12 +127,12 @@ def _values(distinct: set[str] | None, name: str, title: str) -> tuple[str, ...]
     return tuple(sorted(distinct))
 
 
-def training_table(source: MemorySource | MatrixSource, **options: Any) -> Table:
+def training_table(source: MemorySource | SparseSource, **options: Any) -> Table:
     """Return the features and labels to train on.
 
     Parameters
     ----------
-    source : MemorySource or MatrixSource
+    source : MemorySource or SparseSource
     **options
         Those of :func:`training_plan`.
     """
@@ -222,12 +187,28 @@ def sampled(table: Table, n_rows: int, seed: int) -> Table:
 
 
 def check_columns(
-    names: Sequence[str], columns: Sequence[Column], title: str, others: Sequence[str]
+    source: Source, columns: Sequence[Column], others: Sequence[str], exclude: Sequence[str]
 ) -> None:
-    """Raise a TableError if a table lacks a column of a model, or has one that it does not know."""
+    """Raise a TableError if a table lacks a column of a model, or has one that it does not know.
+
+    Parameters
+    ----------
+    source : Source
+    columns : sequence of Column
+        What the model expects.
+    others : sequence of str
+        Columns that may be there.
+    exclude : sequence of str
+        Columns to leave out, by name or position.
+    """
     wanted = [column.name for column in columns]
-    missing = [name for name in wanted if name not in set(names)]
-    if missing:
+    title = source.title
+    left_out = {find_column(name, source.names, title) for name in exclude}
+    names = [name for name in source.names if name not in left_out]
+    there = set(names)
+    # Features that no row of an svmlight file names are there all the same.
+    missing = [name for name in wanted if name not in there]
+    if missing and not isinstance(source, SparseSource):
         raise TableError(f"{title} lacks {_columns(missing)} that the model needs.")
     allowed = {*wanted, *others}
     extra = [name for name in names if name not in allowed]
@@ -239,18 +220,19 @@ def check_columns(
 
 
 def model_table(
-    source: MemorySource | MatrixSource,
+    source: MemorySource | SparseSource,
     columns: Sequence[Column],
     *,
     target: str,
     ignored: Sequence[str] = (),
+    exclude: Sequence[str] = (),
     labelled: bool = False,
 ) -> Table:
     """Return the columns that a model was trained on, in its order.
 
     Parameters
     ----------
-    source : MemorySource or MatrixSource
+    source : MemorySource or SparseSource
     columns : sequence of Column
         What the model expects. A column that is missing or too many is an error, as is text
         where it expects numbers.
@@ -258,20 +240,16 @@ def model_table(
         The model's target; its column may be there and is needed if `labelled`.
     ignored : sequence of str
         Columns that may be there and are not looked at.
+    exclude : sequence of str
+        Columns to leave out, by name or position.
     labelled : bool
         Whether labels are wanted.
     """
-    names = source.names
-    if isinstance(source, MatrixSource) and not source.n_features_known:
-        names = [*names, *(column.name for column in columns[len(names) :])]
-    check_columns(names, columns, source.title, [target, *ignored])
+    check_columns(source, columns, [target, *ignored], exclude)
     try:
         X = source.matrix(columns)
-    except NotANumberError as error:
-        raise TableError(
-            f"{source.title}: the model expects numbers in the column {error.column!r}, but row "
-            f"{error.row + 1} holds {error.text!r}."
-        ) from None
+    except ValueError as error:
+        raise TableError(f"{source.title}: {error}") from None
     check_finite(X, columns, source.title)
     row_names = [str(k + 1) for k in range(X.shape[0])]
     table = Table(source.title, list(columns), X, target, None, row_names)

@@ -1,22 +1,15 @@
 """Tables that the workers of a Dask cluster read, prepare and keep."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from supred.app.tables.sources import Source
+from supred.app.tables.sources import Source, Visit
 from supred.app.tables.table import Column, TableError
-from supred.rows.files.columns import (
-    Summary,
-    distinct_texts,
-    encoded,
-    import_pyarrow,
-    summary_of,
-    texts_of,
-)
+from supred.rows.files.columns import encoded
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 from supred.rows.files.readers import ParquetReader
 from supred.rows.files.text_readers import CsvReader, TextLayout
@@ -96,39 +89,18 @@ class ClusterSource(Source):
             if sorted(piece.names) != sorted(self.names):
                 raise TableError(f"{piece.file} and {files[0]} do not have the same columns.")
 
-    def visit(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what a function makes of each piece, in order, on the workers."""
-        repeated = ([argument] * len(self.pieces) for argument in arguments)
-        futures = self.client.map(function, self.pieces, *repeated, pure=False)
-        return self.client.gather(futures)
-
-    def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
-        """Say what some columns hold."""
-        found = self.visit(_summaries, list(names))
-        return {name: sum((s[k] for s in found), Summary()) for k, name in enumerate(names)}
-
-    def distinct(self, names: Sequence[str]) -> dict[str, set[str] | None]:
-        """Return the different texts of some columns, None where there are too many."""
-        result: dict[str, set[str] | None] = {name: set() for name in names}
-        for found in self.visit(_distinct, list(names)) if names else ():
-            for name, texts in zip(names, found, strict=True):
-                known = result[name]
-                result[name] = None if known is None or texts is None else known | texts
-        return result
-
-    def texts(self, name: str) -> Any:
-        """Return a column as an Arrow array of texts, null where one is missing."""
-        pa = import_pyarrow()
-        coded = self.visit(_coded_texts, name)
-        self.lengths = [len(texts) for texts in coded]
-        return pa.chunked_array([texts.cast(pa.string()) for texts in coded], pa.string())
+    def visit(self, function: Visit, names: Sequence[str]) -> list[Any]:
+        """Return what a function makes of some columns of each part, in order, on the workers."""
+        n_pieces = len(self.pieces)
+        arguments = self.pieces, [list(names)] * n_pieces, [function] * n_pieces
+        return self.client.gather(self.client.map(_visited, *arguments, pure=False))
 
     def matrix(self, columns: Sequence[Column], labelled: np.ndarray) -> Any:
         """Return columns of the rows with a label as a Dask array of numbers."""
         import dask.array as da
         from dask import delayed
 
-        kept = np.split(labelled, np.cumsum(self.lengths)[:-1])
+        kept = np.split(labelled, np.cumsum(self.part_lengths)[:-1])
         make = delayed(_matrix)
         return da.concatenate(
             [
@@ -158,30 +130,11 @@ def _pieces(file: Path, kind: str | None, header: bool, step: int) -> list[Piece
     return [Piece(path, s, min(s + step, size), names, reader.layout) for s in starts]
 
 
-def _summaries(piece: Piece, names: list[str]) -> list[Summary]:
-    table = piece.read(names)
-    return [_named(summary_of, table.column(k), name) for k, name in enumerate(names)]
-
-
-def _distinct(piece: Piece, names: list[str]) -> list[set[str] | None]:
-    table = piece.read(names)
-    return [distinct_texts(texts_of(table.column(k)), set()) for k in range(len(names))]
-
-
-def _coded_texts(piece: Piece, name: str) -> Any:
-    texts = _named(texts_of, piece.read([name]).column(0), name)
-    coded = texts.dictionary_encode()
-    return coded.combine_chunks() if hasattr(coded, "chunks") else coded
+def _visited(piece: Piece, names: list[str], function: Visit) -> Any:
+    return function(piece.read(names))
 
 
 def _matrix(piece: Piece, columns: list[Column], rows: np.ndarray | None) -> np.ndarray:
     table = piece.read([column.name for column in columns])
     X = np.column_stack([encoded(table.column(k), column) for k, column in enumerate(columns)])
     return X if rows is None else X[rows]
-
-
-def _named(function: Callable[[Any], Any], values: Any, name: str) -> Any:
-    try:
-        return function(values)
-    except ValueError as error:
-        raise TableError(f"the column {name!r} {error}") from None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
@@ -10,35 +10,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from supred.app.tables.table import Column, TableError
+from supred.app.tables.table import Column, Plan, Table, TableError
 
 IMPUTE = ("median", "mean", "zero", "none")
 ENCODE = ("onehot", "drop", "none")
 SCALE = ("standard", "none")
-
-
-class Described(Protocol):
-    """What is known of a table, wherever its rows are: a `Table`, or a `Plan` of one."""
-
-    @property
-    def title(self) -> str:
-        """What to call it in an error."""
-
-    @property
-    def columns(self) -> list[Column]:
-        """The features."""
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences on what was done while reading."""
-
-    @property
-    def n_missing(self) -> dict[str, int]:
-        """How many numbers are missing in the columns that lack some."""
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the rows are sparse."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +86,7 @@ class Preparation:
             steps.append(("scale", StandardScaler(with_mean=not sparse)))
         return Pipeline(steps or [("as they are", FunctionTransformer())])
 
-    def check(self, table: Described) -> None:
+    def check(self, table: Table | Plan) -> None:
         """Raise a TableError if the table needs a step that is switched off."""
         title, columns, missing = table.title, table.columns, table.n_missing
         if missing and self.impute == "none":
@@ -127,7 +103,7 @@ class Preparation:
         if len(text) == len(columns) and self.encode == "drop":
             raise TableError(f"{title}: all columns hold text, nothing is left to learn from.")
 
-    def sentences(self, table: Described) -> list[str]:
+    def sentences(self, table: Table | Plan) -> list[str]:
         """Say in words what is done to this table."""
         result = list(table.notes)
         named = [f"{name!r} ({count})" for name, count in table.n_missing.items()]

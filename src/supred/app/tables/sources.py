@@ -9,7 +9,7 @@ import sys
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,13 @@ from supred.common.arguments import one_line
 from supred.rows.files.columns import (
     Column,
     Summary,
+    check_names,
     distinct_texts,
     encoded,
     import_pyarrow,
     summary_of,
     texts_of,
+    union,
 )
 from supred.rows.files.locating import SUFFIXES, check_same_columns, files_of, open_reader
 from supred.rows.files.row_blocks import RowBlocks
@@ -35,10 +37,12 @@ FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
 MOST_DENSE_NUMBERS = 20_000_000
 # Features of an svmlight file, which may name any number.
 MOST_FEATURES = 1_000_000
+# Makes something of a part of a table: an Arrow table of some columns.
+Visit = Callable[[Any], Any]
 
 
 class Source(ABC):
-    """A table of named columns.
+    """A table of named columns, visited part by part.
 
     Attributes
     ----------
@@ -47,7 +51,7 @@ class Source(ABC):
     names : list of str
         The columns.
     target : str
-        Name of the labels, where they come apart from the columns; empty otherwise.
+        Name of the labels, where the source knows it; empty otherwise.
     """
 
     title: str
@@ -55,56 +59,54 @@ class Source(ABC):
     target: str = ""
 
     @abstractmethod
-    def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
-        """Say what some columns hold."""
-
-    @abstractmethod
-    def distinct(self, names: Sequence[str]) -> dict[str, set[str] | None]:
-        """Return the different texts of some columns, None where there are too many."""
-
-    @abstractmethod
-    def texts(self, name: str) -> Any:
-        """Return a column as an Arrow array of texts, null where one is missing."""
-
-
-class PartedSource(Source):
-    """A table that can be visited part by part, in order."""
-
-    @abstractmethod
-    def parts(self, names: Sequence[str]) -> Iterator[Any]:
-        """Yield some columns as Arrow tables of consecutive rows."""
+    def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
+        """Return what a function makes of some columns of each part, in order."""
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Say what some columns hold."""
         result = dict.fromkeys(names, Summary())
-        for part in self.parts(names):
-            for k, name in enumerate(names):
-                result[name] += self._checked(summary_of, part.column(k), name)
+        for found in self.visit(_summaries, names):
+            result = {name: result[name] + one for name, one in found.items()}
         return result
 
     def distinct(self, names: Sequence[str]) -> dict[str, set[str] | None]:
         """Return the different texts of some columns, None where there are too many."""
         result: dict[str, set[str] | None] = {name: set() for name in names}
-        for part in self.parts(names) if names else ():
-            for k, name in enumerate(names):
-                result[name] = distinct_texts(texts_of(part.column(k)), result[name])
+        for found in self.visit(_distinct, names) if names else ():
+            for name, texts in found.items():
+                result[name] = union(result[name], texts)
         return result
 
     def texts(self, name: str) -> Any:
         """Return a column as an Arrow array of texts, null where one is missing."""
         pa = import_pyarrow()
-        found = [self._checked(texts_of, part.column(0), name) for part in self.parts([name])]
-        chunks = [chunk for one in found for chunk in getattr(one, "chunks", [one])]
-        return pa.chunked_array(chunks, pa.string())
-
-    def _checked(self, function: Any, values: Any, name: str) -> Any:
-        try:
-            return function(values)
-        except ValueError as error:
-            raise TableError(f"{self.title}: the column {name!r} {error}") from None
+        found = list(self.visit(_texts, [name]))
+        self.part_lengths = [len(texts) for texts in found]
+        return pa.chunked_array([texts.cast(pa.string()) for texts in found], pa.string())
 
 
-class FileSource(PartedSource):
+def _summaries(part: Any) -> dict[str, Summary]:
+    return {name: _named(summary_of, part, name) for name in part.column_names}
+
+
+def _distinct(part: Any) -> dict[str, set[str] | None]:
+    return {name: distinct_texts(texts_of(part.column(name))) for name in part.column_names}
+
+
+def _texts(part: Any) -> Any:
+    # Each text once: this may travel from the worker of a cluster.
+    coded = _named(texts_of, part, part.column_names[0]).dictionary_encode()
+    return coded.combine_chunks() if hasattr(coded, "chunks") else coded
+
+
+def _named(function: Visit, part: Any, name: str) -> Any:
+    try:
+        return function(part.column(name))
+    except ValueError as error:
+        raise TableError(f"the column {name!r} {error}") from None
+
+
+class FileSource(Source):
     """The rows of one or several files of a format, read part by part."""
 
     def __init__(self, readers: Sequence[Any], title: str) -> None:
@@ -112,53 +114,35 @@ class FileSource(PartedSource):
         self.readers, self.title = readers, title
         self.names = readers[0].column_names
 
-    def parts(self, names: Sequence[str]) -> Iterator[Any]:
-        """Yield some columns as Arrow tables of consecutive rows."""
+    def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
+        """Return what a function makes of some columns of each part, in order."""
         for reader in self.readers:
-            yield from reader.parts([reader.column_names.index(name) for name in names])
+            for part in reader.parts([reader.column_names.index(name) for name in names]):
+                yield function(part.rename_columns(list(names)))
 
 
-class SparseFileSource(Source):
-    """The rows of svmlight files, each of which begins with its label."""
-
-    target = "label"
-
-    def __init__(self, files: Sequence[Path], title: str) -> None:
-        self.rows, self.title = RowBlocks(files, format="svmlight"), title
-        n_features = self.rows.shape[1]
-        if n_features > MOST_FEATURES:
-            raise TableError(
-                f"{title} names a feature {n_features}; at most {MOST_FEATURES} can be used."
-            )
-        self.names = [f"x{k + 1}" for k in range(n_features)]
-
-    def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
-        """Say that all columns hold numbers."""
-        return dict.fromkeys(names, Summary("number", self.rows.shape[0]))
-
-    def distinct(self, names: Sequence[str]) -> dict[str, set[str] | None]:
-        """Return the texts of no column."""
-        return {name: set() for name in names}
-
-    def texts(self, name: str) -> Any:
-        """Return the labels as an Arrow array of texts."""
-        if name != self.target:
-            raise TableError(f"{self.title} has no column {name!r}; its labels are 'label'.")
-        return texts_of(import_pyarrow().array(self.rows.labels()))
-
-
-class MemorySource(PartedSource):
+class MemorySource(Source):
     """An Arrow table."""
 
-    def __init__(self, table: Any, title: str) -> None:
-        self.table, self.title = table, title
-        self.names = [str(name) for name in table.column_names]
+    def __init__(self, table: Any, title: str, target: str = "") -> None:
+        self.table, self.title, self.target = table, title, target
+        self.names = list(table.column_names)
         if not table.num_rows:
             raise TableError(f"{title} has no rows.")
 
-    def parts(self, names: Sequence[str]) -> Iterator[Any]:
-        """Yield the table."""
-        yield self.table.select(list(names))
+    @classmethod
+    def of_matrix(
+        cls, X: np.ndarray, title: str, names: Sequence[str] | None = None, **labels: np.ndarray
+    ) -> "MemorySource":
+        """Return the table of the columns of a matrix and of labels, by name."""
+        names = names or [f"x{k + 1}" for k in range(X.shape[1])]
+        columns = [*np.asfortranarray(X).T, *labels.values()]
+        table = import_pyarrow().table(columns, names=[*names, *labels])
+        return cls(table, title, next(iter(labels), ""))
+
+    def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
+        """Return what a function makes of some columns."""
+        return [function(self.table.select(list(names)))]
 
     def matrix(self, columns: Sequence[Column]) -> np.ndarray:
         """Return columns as numbers, shape (n_rows, len(columns))."""
@@ -167,92 +151,44 @@ class MemorySource(PartedSource):
             result[:, k] = encoded(self.table.column(column.name), column)
         return result
 
-    def without(self, names: Sequence[str]) -> "MemorySource":
-        """Return the table without some columns."""
-        return MemorySource(self.table.drop_columns(list(names)), self.title)
 
+class SparseSource(Source):
+    """The rows of svmlight files: a label, and the numbers of a row that are not zero."""
 
-class MatrixSource(Source):
-    """A dense or sparse matrix of numbers, and labels that come apart from it.
+    target = "label"
 
-    Attributes
-    ----------
-    X : ndarray of float or CSR matrix
-    y : Arrow array of texts, or None
-    n_features_known : bool
-        Whether there can be no features beyond those of `X`.
-    """
+    def __init__(self, files: Sequence[Path], title: str) -> None:
+        self.files, self.title = files, title
+        self.rows = RowBlocks(files, format="svmlight")
+        n_features = self.rows.shape[1]
+        if n_features > MOST_FEATURES:
+            raise TableError(
+                f"{title} names a feature {n_features}; at most {MOST_FEATURES} can be used."
+            )
+        self.names = [f"x{k + 1}" for k in range(n_features)]
 
-    def __init__(
-        self,
-        X: Any,
-        title: str,
-        *,
-        names: Sequence[str] | None = None,
-        y: Any = None,
-        target: str = "",
-        n_features_known: bool = True,
-    ) -> None:
-        self.X, self.title = X, title
-        self.names = [f"x{k + 1}" for k in range(X.shape[1])] if names is None else list(names)
-        self.y = y if y is None or hasattr(y, "type") else texts_of(import_pyarrow().array(y))
-        self.target = "" if y is None else target
-        self.n_features_known = n_features_known
-        if not X.shape[0]:
-            raise TableError(f"{title} has no rows.")
+    def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
+        """Return what a function makes of the labels."""
+        if list(names) != [self.target]:
+            raise TableError(f"{self.title}: the target can only be {self.target!r}.")
+        return [function(import_pyarrow().table({self.target: self.rows.labels()}))]
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
-        """Say what some columns hold."""
-        n_rows = self.X.shape[0]
-        if hasattr(self.X, "tocsr"):
-            return dict.fromkeys(names, Summary("number", n_rows))
-        return {name: summary_of(self._column(name)) for name in names}
-
-    def distinct(self, names: Sequence[str]) -> dict[str, set[str] | None]:
-        """Return the texts of no column: all hold numbers."""
-        return {name: set() for name in names}
-
-    def texts(self, name: str) -> Any:
-        """Return the labels, or a column, as an Arrow array of texts."""
-        return (
-            self.y if name == self.target and self.y is not None else texts_of(self._column(name))
-        )
-
-    def _column(self, name: str) -> Any:
-        column = self.X[:, [self.names.index(name)]]
-        dense = column.toarray() if hasattr(column, "toarray") else column
-        return import_pyarrow().array(dense.ravel())
+        """Say that all columns hold numbers."""
+        return dict.fromkeys(names, Summary("number", self.rows.shape[0]))
 
     def matrix(self, columns: Sequence[Column]) -> Any:
-        """Return columns, shape (n_rows, len(columns)); those that no sparse row names are zero."""
-        wanted = [column.name for column in columns]
-        X, gap = self.X, len(wanted) - len(self.names)
-        if wanted == self.names:
-            return X
-        if not self.n_features_known and gap > 0 and wanted[: len(self.names)] == self.names:
-            from scipy import sparse
-
-            if sparse.issparse(X):
-                return sparse.hstack([X, sparse.csr_matrix((X.shape[0], gap))], format="csr")
-            return np.hstack([X, np.zeros((X.shape[0], gap))])
-        places = {name: k for k, name in enumerate(self.names)}
-        return X[:, [places[name] for name in wanted]]
-
-    def without(self, names: Sequence[str]) -> "MatrixSource":
-        """Return the matrix without some columns."""
-        kept = [Column(name, "number") for name in self.names if name not in names]
-        return MatrixSource(
-            self.matrix(kept),
-            self.title,
-            names=[column.name for column in kept],
-            y=self.y,
-            target=self.target,
-        )
+        """Return columns, shape (n_rows, len(columns)); those that no row names are zero."""
+        places = [int(column.name.removeprefix("x")) - 1 for column in columns]
+        n_features = max(len(self.names), *(place + 1 for place in places))
+        rows = RowBlocks(self.files, format="svmlight", n_features=n_features)
+        X: Any = rows.read(0, rows.shape[0])[:, places]
+        return X.toarray() if X.shape[0] * X.shape[1] <= MOST_DENSE_NUMBERS else X
 
 
 def read_source(
     path: str, *, kind: str | None = None, header: bool = True
-) -> MemorySource | MatrixSource:
+) -> MemorySource | SparseSource:
     """Read a file, or standard input for ``-``.
 
     Parameters
@@ -283,27 +219,28 @@ def read_source(
     return _read(place, path, found, header)
 
 
-def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | MatrixSource:
+def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | SparseSource:
     if not path.stat().st_size and path.is_file():
         raise TableError(f"{title} is empty.")
     if kind == "npz":
         return _read_npz(path, title)
     if kind == "svmlight":
-        return _read_svmlight(path, title)
+        return SparseSource([path], title)
+    return MemorySource(_read_table(path, title, kind, header), title)
+
+
+def _read_table(path: Path, title: str, kind: str, header: bool) -> Any:
     reader = open_reader(path, kind, header=header, title=title)
-    if kind == "npy":
-        return MatrixSource(reader.read(0, reader.n_rows).astype(float), title)
     parts = list(reader.parts(list(range(reader.n_columns))))
     if not parts:
         what = "has a header but no rows" if header and kind in ("csv", "tsv") else "has no rows"
         raise TableError(f"{title} {what}.")
-    table = import_pyarrow().concat_tables(parts)
-    return MemorySource(table.rename_columns(reader.column_names), title)
+    return import_pyarrow().concat_tables(parts).rename_columns(reader.column_names)
 
 
 def open_files(
     paths: Sequence[str], *, kind: str | None = None, header: bool = True
-) -> tuple[FileSource | SparseFileSource, list[Path], str]:
+) -> tuple[FileSource | SparseSource, list[Path], str]:
     """Return the source of files that are read part by part, the files and their format."""
     if kind == "npz":
         raise TableError("--format npz cannot be combined with --stream.")
@@ -314,11 +251,11 @@ def open_files(
     found = kinds.pop()
     title = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     if found == "svmlight":
-        return SparseFileSource(files, title), files, found
+        return SparseSource(files, title), files, found
     return FileSource([open_reader(f, found, header=header) for f in files], title), files, found
 
 
-def _read_npz(path: Path, title: str) -> MatrixSource:
+def _read_npz(path: Path, title: str) -> MemorySource:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -332,28 +269,20 @@ def _read_npz(path: Path, title: str) -> MatrixSource:
         raise TableError(f"{title}: y has shape {y.shape}, but X has {len(X)} rows.")
     names = arrays.get("feature_names")
     named = None if names is None else [str(name) for name in names.ravel()]
-    if named is not None and (len(named) != X.shape[1] or len(set(named)) < len(named)):
-        raise TableError(
-            f"{title}: feature_names has {len(set(named))} different names, but X has "
-            f"{X.shape[1]} columns."
-        )
-    return MatrixSource(X.astype(float), title, names=named, y=y, target="y")
-
-
-def _read_svmlight(path: Path, title: str) -> MatrixSource:
-    source = SparseFileSource([path], title)
-    n_rows, n_features = source.rows.shape
-    X: Any = source.rows.read(0, n_rows)
-    X = X.toarray() if n_rows * n_features <= MOST_DENSE_NUMBERS else X
-    # A file in this format does not say how many features there are beyond the last it names.
-    return MatrixSource(X, title, y=source.texts("label"), target="label", n_features_known=False)
+    if named is not None:
+        check_names([*named, *([] if y is None else ["y"])], title)
+        if len(named) != X.shape[1]:
+            raise TableError(
+                f"{title}: feature_names has {len(named)} names, but X has {X.shape[1]} columns."
+            )
+    return MemorySource.of_matrix(X, title, named, **({} if y is None else {"y": y}))
 
 
 def _first(arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> Any:
     return next((arrays[name] for name in names if name in arrays), None)
 
 
-def read_builtin(name: str) -> MemorySource | MatrixSource:
+def read_builtin(name: str) -> MemorySource:
     """Return one of the data sets of ``BUILTIN``."""
     from sklearn import datasets as bundled
 
@@ -369,9 +298,10 @@ def read_builtin(name: str) -> MemorySource | MatrixSource:
     }
     if name in loaders:
         bunch = loaders[name]()
-        labels = np.asarray(bunch.target_names).astype(str)[bunch.target]
-        names = [str(name) for name in bunch.feature_names]
-        return MatrixSource(bunch.data.astype(float), name, names=names, y=labels, target="class")
+        names, classes = map(str, bunch.feature_names), np.asarray(bunch.target_names).astype(str)
+        return MemorySource.of_matrix(
+            bunch.data, name, list(names), **{"class": classes[bunch.target]}
+        )
     try:
         if name == "spirals":
             X, y = datasets.make_spirals(600, n_classes=3, noise=0.02, random_state=0)
@@ -382,9 +312,8 @@ def read_builtin(name: str) -> MemorySource | MatrixSource:
         else:
             from supred.datasets.real import data_path
 
-            source = _read(Path(data_path(f"uci/{name}.csv")), name, "csv", True)
-            source.target = "label"
-            return source
+            table = _read_table(Path(data_path(f"uci/{name}.csv")), name, "csv", True)
+            return MemorySource(table, name, "label")
     except FileNotFoundError as error:
         raise TableError(str(error)) from None
-    return MatrixSource(np.asarray(X, dtype=float), name, y=y, target="class")
+    return MemorySource.of_matrix(X, name, **{"class": y})

@@ -7,7 +7,7 @@ import numpy as np
 
 from supred.rows.files.columns import Column
 
-__all__ = ["Column", "Table", "TableError", "check_labels"]
+__all__ = ["Column", "Plan", "Table", "TableError", "check_labels"]
 
 
 class TableError(ValueError):
@@ -67,6 +67,42 @@ class Table:
         if self.y is None:
             raise TableError(f"{self.title} has no labels; name their column with --target.")
         return self.y
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is learnt from a table, wherever its rows are.
+
+    Attributes
+    ----------
+    title, target : str
+    columns : list of Column
+        The features.
+    ignored : list of str
+        Columns that are left out.
+    notes : list of str
+        Sentences on what was left out and why.
+    y : ndarray
+        Labels of the rows that have one.
+    labelled : ndarray of bool
+        Which rows have a label.
+    n_missing : dict of str to int
+        How many numbers are missing in the columns that lack some.
+    named_by : str or None
+        Column that names the rows.
+    is_sparse : bool
+    """
+
+    title: str
+    target: str
+    columns: list[Column]
+    ignored: list[str]
+    notes: list[str]
+    y: np.ndarray
+    labelled: np.ndarray
+    n_missing: dict[str, int]
+    named_by: str | None
+    is_sparse: bool = False
 
 
 def check_labels(y: np.ndarray, target: str) -> None:

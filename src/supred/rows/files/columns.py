@@ -142,13 +142,13 @@ def summary_of(values: Any) -> Summary:
     return Summary(kind, n_rows, texts.null_count, text=example)
 
 
-def encoded(values: Any, column: Column) -> np.ndarray:
+def encoded(values: Any, column: Column, first_row: int = 0) -> np.ndarray:
     """Return the fields of an Arrow array as numbers: NaN where a number is missing.
 
     Raises
     ------
     ValueError
-        If a field of a column of numbers is text.
+        If a field of a column of numbers is text; rows are counted from `first_row` on.
     """
     pa = import_pyarrow()
     if column.kind == "text":
@@ -159,33 +159,23 @@ def encoded(values: Any, column: Column) -> np.ndarray:
     if numbers is None:
         numbers = _booleans(texts_of(values))
     if numbers is None:
-        found = summary_of(values).text
-        assert found is not None
-        raise NotANumberError(column.name, *found)
+        row, text = summary_of(values).text or (0, "")
+        raise ValueError(
+            f"the column {column.name!r} holds {text!r} in row {first_row + row + 1}, where a "
+            "number is expected."
+        )
     return numbers
 
 
-class NotANumberError(ValueError):
-    """A field of a column of numbers is text.
-
-    Attributes
-    ----------
-    column : str
-    row : int
-    text : str
-    """
-
-    def __init__(self, column: str, row: int, text: str) -> None:
-        super().__init__(f"column {column!r} holds {text!r} in row {row + 1}, not a number.")
-        self.column, self.row, self.text = column, row, text
+def distinct_texts(texts: Any) -> set[str] | None:
+    """Return the different texts of :func:`texts_of`; None if there are too many."""
+    return union({"" if text is None else text for text in texts.unique().to_pylist()}, set())
 
 
-def distinct_texts(texts: Any, known: set[str] | None) -> set[str] | None:
-    """Add the texts of an Arrow array of :func:`texts_of` to a set; None if there are too many."""
-    if known is None:
-        return None
-    known |= {"" if text is None else text for text in texts.unique().to_pylist()}
-    return known if len(known) <= MOST_TEXTS else None
+def union(texts: set[str] | None, more: set[str] | None) -> set[str] | None:
+    """Return the texts of two parts of a column; None if there are too many."""
+    both = None if texts is None or more is None else texts | more
+    return None if both is None or len(both) > MOST_TEXTS else both
 
 
 def labels_of(texts: Any) -> np.ndarray:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from supred.rows.files.readers import FileReader, NpyReader, ParquetReader
-from supred.rows.files.text_readers import CsvReader, SvmlightReader, TsvReader
+from supred.rows.files.text_readers import CsvReader, SvmlightReader
 
 READERS: dict[str, type[FileReader]] = {
     "npy": NpyReader,
     "parquet": ParquetReader,
     "csv": CsvReader,
-    "tsv": TsvReader,
+    "tsv": CsvReader,
     "svmlight": SvmlightReader,
 }
 SUFFIXES = {
@@ -70,7 +70,8 @@ def open_reader(
     """Return the reader of one file, by default of the format that its name tells."""
     kind = kind or SUFFIXES[path.suffix.lower()]
     if kind in ("csv", "tsv"):
-        return READERS[kind](path, title=title, header=header)  # type: ignore[call-arg]
+        separator = "\t" if kind == "tsv" else None
+        return CsvReader(path, title=title, header=header, separator=separator)
     return READERS[kind](path, title=title)
 
 

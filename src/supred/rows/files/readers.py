@@ -10,7 +10,6 @@ import numpy as np
 from supred.common.arguments import one_line
 from supred.rows.files.columns import (
     Column,
-    NotANumberError,
     check_names,
     encoded,
     import_pyarrow,
@@ -85,12 +84,9 @@ class FileReader(ABC):
         result = np.empty((table.num_rows, len(self.columns)), dtype=self.dtype)
         for k, column in enumerate(self.columns):
             try:
-                result[:, k] = encoded(table.column(k), column)
-            except NotANumberError as error:
-                raise ValueError(
-                    f"{self.title}: column {column.name!r} holds {error.text!r} in row "
-                    f"{first_row + error.row + 1}, not a number; leave the column out."
-                ) from None
+                result[:, k] = encoded(table.column(k), column, first_row)
+            except ValueError as error:
+                raise ValueError(f"{self.title}: {error}") from None
         return result
 
 

@@ -159,13 +159,6 @@ class CsvReader(SegmentedReader):
                 yield table
 
 
-class TsvReader(CsvReader):
-    """Rows of a file whose fields are separated by tabs."""
-
-    def __init__(self, path: Path, **options: Any) -> None:
-        super().__init__(path, **{**options, "separator": "\t"})
-
-
 @dataclass(frozen=True)
 class TextLayout:
     """How a text table is written.
