@@ -100,7 +100,7 @@ def test_errors_are_one_line(capsys, tmp_path, address):
         ((path, path), "several need --stream or --scheduler"),
         ((tmp_path / "none.csv", "--scheduler", address), "is not a file"),
         (("--dataset", "iris", "--scheduler", address), "name CSV, TSV or Parquet files"),
-        ((path, "--scheduler", address, "--method", "CategorySpace"), "LowDimSVC only"),
+        ((path, "--scheduler", address, "--method", "CategorySpace"), "RBFNetClassifier only"),
     ]:
         options = [o for o in OPTIONS if o.startswith("--t") or o == "species"]
         code, _, err = run(capsys, "fit", *arguments, *options, "--out", out)

@@ -122,7 +122,7 @@ def test_an_interrupted_fit_goes_on(supred, table, tmp_path, monkeypatch):
     [
         (["--stream"], "--target is needed; the columns are width"),
         (["--stream", "--target", "5"], "has no column '5'"),
-        (["--stream", "--target", "species", "--method", "CategorySpace"], "LowDimSVC only"),
+        (["--stream", "--target", "species", "--method", "CategorySpace"], "RBFNetClassifier only"),
         (["--stream", "--target", "species", "--no-header"], "has no column 'species'"),
         (["--stream", "--target", "species", "--format", "npz"], "--format npz cannot be"),
         (["--stream", "--target", "width", "--exclude", "width"], "cannot be excluded"),
