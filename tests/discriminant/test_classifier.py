@@ -4,20 +4,24 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.linalg import eigh, subspace_angles
+from scipy.special import softmax
 from sklearn.datasets import load_wine, make_circles
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 
 from supred import KernelDiscriminantAnalysis
-from supred.numerics.kernel_basis import eigenbasis
+from supred.discriminant.directions import Problem, kernel_directions
+from supred.discriminant.gaussian_classes import GaussianClasses
+from supred.discriminant.kernel_fisher import left_out_coordinates
+from supred.numerics.class_scatter import members_of
+from supred.numerics.kernel_basis import eigenbasis, kernel_at_landmarks
+from supred.numerics.kernel_choice import choose_kernel
 from tests.family import EstimatorFamily, blobs, read_only
 
 
 class TestKernelDiscriminant(EstimatorFamily):
-    expected_failures = {
-        "check_class_weight_classifiers": "the class means lie too far apart for the priors",
-    }
     not_applicable = {
         "test_the_model_does_not_grow_with_the_rows": "all rows are landmarks; see TestLandmarks",
     }
@@ -37,7 +41,6 @@ class TestLandmarks(TestKernelDiscriminant):
 
 
 class TestLinear(TestKernelDiscriminant):
-    expected_failures = {}
     not_applicable = {}
 
     def make(self, **parameters):
@@ -97,7 +100,9 @@ def test_exact_kernel_is_the_dense_eigenproblem(wine, alpha, weighted):
 
 def test_landmarks_are_the_dense_eigenproblem_of_their_features(wine):
     X, y = wine
-    model = KernelDiscriminantAnalysis(gamma=0.05, n_landmarks=40, random_state=0).fit(X, y)
+    model = KernelDiscriminantAnalysis(gamma=0.05, alpha=1e-3, n_landmarks=40, random_state=0).fit(
+        X, y
+    )
     Phi = model.kernel_(X) @ eigenbasis(model.kernel_.gram(X))
     expected = Phi @ fisher_by_eigenvectors(Phi, y, 1e-3)
     same_up_to_signs(model.transform(X), expected - expected.mean(axis=0))
@@ -211,7 +216,7 @@ def test_blocks_of_rows_count_the_landmarks(wine, monkeypatch):
         sizes.append(len(A))
         return rbf_kernel(A, B, gamma=0.05)
 
-    KernelDiscriminantAnalysis(kernel=kernel, n_landmarks=40, random_state=0).fit(X, y)
+    KernelDiscriminantAnalysis(kernel=kernel, alpha=1e-3, n_landmarks=40, random_state=0).fit(X, y)
     assert sizes.pop(0) == 40  # the landmarks themselves
     assert max(sizes) <= 1600 / 40
 
@@ -225,3 +230,66 @@ def test_nothing_of_an_earlier_fit_stays(wine):
     model.set_params(kernel="linear").fit(X, y)
     for name in ("dual_coef_", "offset_", "kernel_"):
         assert not hasattr(model, name)
+
+
+def test_width_and_ridge_are_those_of_the_least_leave_one_out_error(wine):
+    X, y = wine
+    model = KernelDiscriminantAnalysis(random_state=0).fit(X, y)
+    chosen = choose_kernel(X, members_of(y, 3), np.ones(len(y)), "rbf")
+    assert (model.gamma_, model.alpha_) == (chosen.gamma, chosen.alpha)
+    half = np.arange(len(y)) % 2 == 0
+    given = KernelDiscriminantAnalysis(gamma=10.0, alpha=1e-6).fit(X[half], y[half])
+    free = KernelDiscriminantAnalysis().fit(X[half], y[half])
+    assert free.score(X[~half], y[~half]) > given.score(X[~half], y[~half])
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 30])
+def test_coordinates_left_out_are_those_of_a_fit_without_the_row(wine, n_landmarks):
+    """The regression behind the coordinates, done again without each row and its copy."""
+    X, y = wine[0][::4], wine[1][::4]
+    X, y = np.vstack([X, X[:1]]), np.append(y, y[0])
+    weights = np.resize([1.0, 2.0, 0.5], len(y))
+    kernel = kernel_at_landmarks(X, weights, "rbf", gamma=0.05, n_landmarks=n_landmarks)
+    found, solution = kernel_directions(Problem(X, y, weights, 3), kernel, 1e-2)
+    Z = found.project(X)
+    together = weights + np.where(
+        np.isin(np.arange(len(y)), [0, len(y) - 1]), weights[[0, -1]].sum() - weights, 0
+    )
+    left_out = left_out_coordinates(Z, solution, y, together)
+    Phi = kernel(X) @ eigenbasis(kernel.gram(X))
+    spread = weights @ np.sum((Phi - np.average(Phi, axis=0, weights=weights)) ** 2, axis=1)
+    for i in (0, 5, 20, len(y) - 1):
+        kept = np.where((X[i] == X).all(axis=1), 0.0, weights)
+        again = Ridge(alpha=1e-2 * spread, solver="cholesky")
+        again.fit(Phi, solution.targets[y], sample_weight=kept)
+        np.testing.assert_allclose(again.predict(Phi[i : i + 1])[0], left_out[i], atol=1e-5)
+
+
+def test_probabilities_are_calibrated_where_training_rows_are_not(wine):
+    """Two overlapping classes: confident by the training rows alone, and rightly unsure here."""
+    X, y = blobs(n_rows=400, n_features=8, n_classes=2, spread=8.0)
+    model = KernelDiscriminantAnalysis(random_state=0).fit(X[:200], y[:200])
+    probabilities = model.predict_proba(X[200:])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(
+        model.classes_[probabilities.argmax(axis=1)], model.predict(X[200:])
+    )
+    honest = log_loss(y[200:], probabilities)
+    Z = model.transform(X[:200])
+    naive = GaussianClasses.of_rows(Z, y[:200], np.ones(200), model.class_means_)
+    assert honest < log_loss(y[200:], softmax(naive.scores(model.transform(X[200:])), axis=1))
+
+
+def test_a_ridge_that_leaves_nothing_still_tells_classes_apart(wine):
+    X, y = wine
+    assert KernelDiscriminantAnalysis(gamma=0.05, alpha=1e3).fit(X, y).score(X, y) > 0.9
+
+
+def test_copies_of_rows_are_solved_as_the_whole_kernel_matrix(wine):
+    X, y = wine
+    twice = np.vstack([X, X[:50]]), np.concatenate([y, y[:50]])
+    weights = np.where(np.arange(len(y)) < 50, 2.0, 1.0)
+    model = KernelDiscriminantAnalysis(gamma=0.05, alpha=1e-3).fit(*twice)
+    other = KernelDiscriminantAnalysis(gamma=0.05, alpha=1e-3).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(model.transform(X), other.transform(X), atol=1e-8)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-8)

@@ -4,22 +4,31 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from supred.base.mapped_classifier import MappedClassifier
+from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.common.arguments import check_integer, check_real
 from supred.discriminant.directions import Discriminant, Problem, discriminate
+from supred.discriminant.gaussian_classes import GaussianClasses
+from supred.numerics.class_scatter import members_of
 from supred.numerics.kernel_basis import check_kernel, kernel_at_landmarks
+from supred.numerics.kernel_choice import KernelChoice, choose_kernel
+
+register(GaussianClasses)
 
 
 class KernelDiscriminantAnalysis(MappedClassifier):
     """Linear discriminant analysis in the feature space of a kernel.
 
     `transform` gives the K - 1 directions in which the classes lie furthest apart relative to
-    their spread, `predict` the class of the nearest class mean there, as linear discriminant
-    analysis does. Solved by regression on the class means: one Cholesky factorisation of the
-    kernel matrix, or with landmarks (Nystroem) one pass over the rows.
+    their spread. `predict` and `predict_proba` take the classes there as Gaussians with one
+    covariance, as linear discriminant analysis does. Solved by regression on the class means:
+    one Cholesky factorisation of the kernel matrix, or with landmarks (Nystroem) one pass over
+    the rows. Width and ridge are chosen by closed-form leave-one-out.
 
     Parameters
     ----------
@@ -27,13 +36,15 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         Number of directions; None means as many as there are, at most ``n_classes - 1``.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="rbf"
         A callable takes two sets of rows and returns the matrix of their kernel.
-    gamma : "scale" or float, default="scale"
+    gamma : "auto", "scale" or float, default="auto"
         Width of the "rbf" and factor of the "poly" kernel; "scale" is one over twice
-        the total variance of the features.
+        the total variance of the features, "auto" a multiple of that chosen by leave-one-out
+        ("rbf"; "scale" with "poly").
     degree, coef0 : float, default=3 and 1
         Of the "poly" kernel, ``(gamma x.y + coef0) ** degree``.
-    alpha : float, default=1e-3
+    alpha : "auto" or float, default="auto"
         Ridge on the covariance within the classes, in units of the total variance; above zero.
+        "auto" chooses it by leave-one-out.
     n_landmarks : int, "auto" or None, default="auto"
         Rows that span the kernel's features; None means all. "auto" takes all distinct rows up
         to 2000, else 1000 at random. Not used by the linear kernel.
@@ -54,8 +65,15 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         Linear kernel: mean of all rows.
     class_means_ : ndarray of shape (n_classes, n_components)
         Mean of each class in the coordinates of `transform`.
+    gaussians_ : GaussianClasses
+        What new rows are compared with: means, covariance and priors of the classes, measured
+        on coordinates that each row has when it is left out.
     priors_ : ndarray of shape (n_classes,)
         Share of the weight that each class has.
+    gamma_ : float
+        Width that was used (kernels "rbf" and "poly").
+    alpha_ : float
+        Ridge that was used.
     between_ratio_ : ndarray of shape (n_components,)
         Share of the (regularised) spread along each direction that lies between the classes.
 
@@ -74,7 +92,8 @@ class KernelDiscriminantAnalysis(MappedClassifier):
     _fitted_attributes = (
         *MappedClassifier._fitted_attributes,
         "class_means_",
-        "priors_",
+        "gaussians_",
+        "alpha_",
         "between_ratio_",
     )
 
@@ -83,10 +102,10 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         n_components: int | None = None,
         *,
         kernel: str | Callable[[Any, Any], np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        gamma: float | str = "auto",
         degree: float = 3,
         coef0: float = 1.0,
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         n_landmarks: int | str | None = "auto",
         class_weight: str | dict[Any, float] | None = None,
         random_state: Any = None,
@@ -118,7 +137,8 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         self
         """
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        alpha = check_real("alpha", self.alpha, low=0, low_inclusive=False, high_inclusive=False)
+        if self.alpha != "auto":
+            check_real("alpha", self.alpha, low=0, low_inclusive=False, high_inclusive=False)
         X, classes, class_index = self._validate_rows_and_labels(X, y)
         K = len(classes)
         if self.n_components is not None:
@@ -126,35 +146,62 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         weights = check_weights(sample_weight, self.class_weight, class_index, classes)
         problem = Problem(X, class_index, weights, K)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        shape: dict[str, Any] = {"degree": self.degree, "coef0": self.coef0, "seed": seed}
+        chosen = choose_kernel(
+            X,
+            members_of(class_index, K),
+            weights,
+            self.kernel,
+            gamma=self.gamma,
+            alpha=self.alpha,
+            **shape,
+        )
         kernel = None
         if self.kernel != "linear":
-            kernel = kernel_at_landmarks(
-                X,
-                weights,
-                self.kernel,
-                gamma=self.gamma,
-                degree=self.degree,
-                coef0=self.coef0,
-                n_landmarks=self.n_landmarks,
-                seed=seed,
-            )
-        self._keep(classes, discriminate(problem, kernel, alpha, self.n_components))
+            options = {"gamma": chosen.gamma, "n_landmarks": self.n_landmarks, **shape}
+            kernel = kernel_at_landmarks(X, weights, self.kernel, **options)
+        found = discriminate(problem, kernel, chosen.alpha, self.n_components)
+        self._keep(classes, chosen, found)
         return self
 
-    def _keep(self, classes: np.ndarray, found: Discriminant) -> None:
+    def _keep(self, classes: np.ndarray, chosen: KernelChoice, found: Discriminant) -> None:
         """Copy what was found into the estimator."""
         self.classes_ = classes
         self._map = found.map
         self._n_features_out = found.map.n_components
+        self.alpha_ = chosen.alpha
         self.class_means_ = found.class_means
-        self.priors_ = found.priors
+        self.gaussians_ = found.classes
         self.between_ratio_ = found.between_ratio
 
+    @property
+    def gamma_(self) -> float:
+        """Width of the kernel that was used."""
+        return self.kernel_.gamma
+
+    @property
+    def priors_(self) -> np.ndarray:
+        """Share of the weight that each class has."""
+        return self.gaussians_.priors
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+        """
+        check_is_fitted(self)
+        return softmax(self.gaussians_.scores(self._latent(X)), axis=1)
+
     def _decide(self, Z: np.ndarray) -> np.ndarray:
-        """Return -1/2 ||z - m_k||^2 + log prior_k, less the part that all classes share."""
-        means = self.class_means_
-        scores = Z @ means.T - 0.5 * np.sum(means**2, axis=1) + np.log(self.priors_)
+        """Return the logarithm of each class's density times its prior, up to a constant."""
+        scores = self.gaussians_.scores(Z)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _model_arrays(self) -> list[np.ndarray]:
-        return [*self._map.arrays(), self.class_means_, self.priors_]
+        return [*self._map.arrays(), *self.gaussians_.arrays()]

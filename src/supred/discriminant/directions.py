@@ -7,9 +7,16 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 
-from supred.discriminant.kernel_fisher import FisherSolution, fisher_of_features, fisher_of_kernel
+from supred.discriminant.gaussian_classes import GaussianClasses, honest_classes
+from supred.discriminant.kernel_fisher import (
+    FisherSolution,
+    fisher_of_features,
+    fisher_of_kernel,
+    left_out_coordinates,
+)
 from supred.numerics.class_scatter import members_of
-from supred.numerics.kernel_basis import LandmarkKernel, eigenbasis
+from supred.numerics.kernel_basis import LandmarkKernel, distinct_rows, eigenbasis
+from supred.numerics.kernel_choice import distinct_members
 from supred.numerics.latent_maps import KernelMap, LatentMap, LinearMap
 
 
@@ -47,15 +54,16 @@ class Discriminant:
     ----------
     map : LinearMap or KernelMap
     class_means : ndarray of shape (n_classes, n_components)
-    priors : ndarray of shape (n_classes,)
-        Share of the weight that each class has.
+        Of the training rows.
+    classes : GaussianClasses
+        What new rows are compared with.
     between_ratio : ndarray of shape (n_components,)
         Share of the (regularised) spread along each direction that lies between the classes.
     """
 
     map: LatentMap
     class_means: np.ndarray
-    priors: np.ndarray
+    classes: GaussianClasses
     between_ratio: np.ndarray
 
 
@@ -74,21 +82,31 @@ def discriminate(
     n_components : int or None
         How many directions to keep; None keeps all.
     """
+    problem = problem.without_empty_rows() if kernel is None else problem
     found: LatentMap
     if kernel is None:
-        found, ratios = linear_directions(problem, alpha)
+        found, solution = linear_directions(problem, alpha)
     else:
-        found, ratios = kernel_directions(problem, kernel, alpha)
+        found, solution = kernel_directions(problem, kernel, alpha)
+        problem = problem.without_empty_rows()
     found = found.leading(n_components or found.n_components)
-    shares = members_of(problem.class_index, problem.n_classes) * problem.weights[:, None]
-    totals = shares.sum(axis=0)
-    means = shares.T @ found.project(problem.X).astype(np.float64) / totals[:, None]
+    class_index, weights = problem.class_index, problem.weights
+    members = members_of(class_index, problem.n_classes)
+    shares = members * weights[:, None]
+    Z = found.project(problem.X).astype(np.float64)
+    means = shares.T @ Z / shares.sum(axis=0)[:, None]
     signs = orientation(means)
+    count = found.n_components
+    solution = replace(solution, targets=solution.targets[:, :count] * signs)
+    Z = Z * signs
+    copies = distinct_members(problem.X, members)[1]
+    together = np.bincount(copies, weights=weights)[copies]
+    left_out = left_out_coordinates(Z, solution, class_index, together)
     return Discriminant(
         found.along(signs),
         means * signs,
-        totals / totals.sum(),
-        ratios[: found.n_components],
+        honest_classes(Z, left_out, class_index, weights, problem.n_classes),
+        solution.ratios[:count],
     )
 
 
@@ -102,9 +120,8 @@ def orientation(means: np.ndarray) -> np.ndarray:
     return np.where(np.take_along_axis(means, last[None], axis=0)[0] < 0, -1.0, 1.0)
 
 
-def linear_directions(problem: Problem, alpha: float) -> tuple[LinearMap, np.ndarray]:
+def linear_directions(problem: Problem, alpha: float) -> tuple[LinearMap, FisherSolution]:
     """Solve in the space of the features, or of the rows where these are fewer."""
-    problem = problem.without_empty_rows()
     X, K = problem.X, problem.n_classes
     weights, class_index = problem.weights, problem.class_index
     center = np.asarray(weights @ X).ravel() / weights.sum()
@@ -122,35 +139,46 @@ def linear_directions(problem: Problem, alpha: float) -> tuple[LinearMap, np.nda
         gram = gram.toarray() if sparse.issparse(gram) else gram
         solution = fisher_of_kernel(gram, class_index, weights, K, alpha)
         solution = replace(solution, axes=rows.T @ solution.axes)
-    return LinearMap(np.ascontiguousarray(solution.axes.T), center), solution.ratios
+    return LinearMap(np.ascontiguousarray(solution.axes.T), center), solution
 
 
 def kernel_directions(
     problem: Problem, kernel: LandmarkKernel, alpha: float
-) -> tuple[KernelMap, np.ndarray]:
+) -> tuple[KernelMap, FisherSolution]:
     """Solve on the kernel matrix of all rows, or on the features that landmarks span."""
     gram = kernel.gram(problem.X)
     problem = problem.without_empty_rows()
     X, K = problem.X, problem.n_classes
+    class_index, weights = problem.class_index, problem.weights
     rounding = kernel.rounding(X)
-    solution: FisherSolution
-    if kernel.n_landmarks == X.shape[0]:
+    copies = row_copies(X, kernel)
+    if copies is not None:
         if kernel.name != "rbf":  # which can have no negative eigenvalues
             check_definite(gram, rounding)
-        solution = fisher_of_kernel(gram, problem.class_index, problem.weights, K, alpha)
+        whole = gram[np.ix_(copies, copies)]
+        solution = fisher_of_kernel(whole, class_index, weights, K, alpha)
+        axes = np.zeros((len(gram), solution.axes.shape[1]))
+        np.add.at(axes, copies, solution.axes)
     else:
         basis = eigenbasis(gram, rounding=rounding)
-        solution = fisher_of_features(
-            X,
-            lambda block: kernel(block) @ basis,
-            problem.class_index,
-            problem.weights,
-            K,
-            alpha,
-            n_dims=kernel.n_landmarks,
-        )
-        solution = replace(solution, axes=basis @ solution.axes)
-    return KernelMap(kernel, solution.axes, solution.offset), solution.ratios
+
+        def features(block: Any) -> np.ndarray:
+            return kernel(block) @ basis
+
+        n_dims = kernel.n_landmarks
+        solution = fisher_of_features(X, features, class_index, weights, K, alpha, n_dims=n_dims)
+        axes = basis @ solution.axes
+    return KernelMap(kernel, axes, solution.offset), solution
+
+
+def row_copies(X: Any, kernel: LandmarkKernel) -> np.ndarray | None:
+    """Return the landmark that each row equals, or None if there are rows that are no landmark."""
+    if kernel.n_landmarks == X.shape[0]:
+        return np.arange(X.shape[0])
+    if kernel.name == "precomputed":
+        return None
+    first, copies = distinct_rows(X)
+    return copies if len(first) == kernel.n_landmarks else None
 
 
 def check_definite(gram: np.ndarray, rounding: float) -> None:

@@ -15,13 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
+from scipy.linalg.lapack import dpotri
 
 from supred.numerics.class_scatter import class_means, members_of
 from supred.rows.blocks import rows_of
 
 # Directions along which the class means differ by less than this are rounding.
 RANK_TOL = 1e-10
+# A row whose leverage is nearer to one has no coordinates by the others.
+LEAST_FREEDOM = 1e-10
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,17 @@ class FisherSolution:
         Projection of the mean, to be subtracted.
     ratios : ndarray of shape (n_axes,)
         Share of the (regularised) spread along each axis that lies between the classes.
+    targets : ndarray of shape (n_classes, n_axes)
+        The coordinates of a row are a ridge regression on the target of its class.
+    leverages : ndarray of shape (n_rows,)
+        Influence of a unit of weight of each row on its own coordinates.
     """
 
     axes: np.ndarray
     offset: np.ndarray
     ratios: np.ndarray
+    targets: np.ndarray
+    leverages: np.ndarray
 
 
 def fisher_of_features(
@@ -91,9 +100,18 @@ def fisher_of_features(
     S = rows.sum(scatter, weights)
     S[np.diag_indices_from(S)] += _ridge(alpha, float(np.trace(S)))
     H = (means - mean).T * np.sqrt(shares)  # (D, K)
-    T = cho_solve(cho_factor(S), H)
-    axes, ratios = _axes(T, H.T @ T)
-    return FisherSolution(axes, mean @ axes, ratios)
+    factor = cho_factor(S, lower=True)
+    T = cho_solve(factor, H)
+    coefficients, ratios = _axes(H.T @ T)
+    axes = T @ coefficients
+
+    def leverage(block: Any) -> np.ndarray:
+        half = solve_triangular(factor[0], (features(block) - mean).T, lower=True)
+        return np.einsum("ij,ij->j", half, half)
+
+    leverages = (1.0 + rows.map(leverage)) / total
+    targets = _class_targets(shares) @ coefficients
+    return FisherSolution(axes, mean @ axes, ratios, targets, leverages)
 
 
 def fisher_of_kernel(
@@ -122,12 +140,18 @@ def fisher_of_kernel(
     E = members_of(class_index, n_classes) * roots[:, None] / np.sqrt(shares)
     system = kernel.copy()
     system[np.diag_indices_from(system)] += _ridge(alpha, float(np.trace(kernel)))
-    solved = cho_solve(cho_factor(system), E)
-    coefficients, ratios = _axes(solved, E.T @ (kernel @ solved))
+    ridge = _ridge(alpha, float(np.trace(kernel)))
+    factor = cho_factor(system, lower=True, overwrite_a=True)
+    solved = cho_solve(factor, E)
+    coefficients, ratios = _axes(E.T @ (kernel @ solved))
     # Rows enter as P Phi: undo the roots and the centring.
-    axes = roots[:, None] * coefficients
+    axes = roots[:, None] * (solved @ coefficients)
     axes -= share[:, None] * axes.sum(axis=0)
-    return FisherSolution(axes, average @ axes, ratios)
+    # kernel (kernel + ridge)^-1 = 1 - ridge (kernel + ridge)^-1
+    diagonal = np.diag(dpotri(factor[0], lower=True)[0])
+    leverages = 1.0 / total + (1.0 - ridge * diagonal) / weights
+    targets = _class_targets(shares) @ coefficients
+    return FisherSolution(axes, average @ axes, ratios, targets, leverages)
 
 
 def _ridge(alpha: float, spread: float) -> float:
@@ -135,12 +159,42 @@ def _ridge(alpha: float, spread: float) -> float:
     return alpha * (spread if spread > 0 else 1.0)
 
 
-def _axes(T: np.ndarray, product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return T q for the eigenvectors of H^T T, scaled to unit spread within the classes."""
+def _class_targets(shares: np.ndarray) -> np.ndarray:
+    """Return the centred regression targets of the classes, e_k / sqrt(share_k) - sqrt(shares).
+
+    Their regression on the features has the coefficients (S_t + alpha I)^-1 H.
+    """
+    return np.diag(1.0 / np.sqrt(shares)) - np.sqrt(shares)
+
+
+def _axes(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvectors q of H^T T, scaled so that T q has unit spread within the classes."""
     values, vectors = eigh(0.5 * (product + product.T))
     values, vectors = values[::-1], vectors[:, ::-1]
     # The K class means have K - 1 directions about their mean.
     count = min(len(values) - 1, int((values > RANK_TOL).sum()))
     values = np.clip(values[: max(count, 1)], RANK_TOL, 1.0 - 1e-12)
     # v = T q has v^T (S_t + alpha I) v = q^T H^T T q = lambda; within: lambda (1 - lambda).
-    return T @ vectors[:, : len(values)] / np.sqrt(values * (1.0 - values)), values
+    return vectors[:, : len(values)] / np.sqrt(values * (1.0 - values)), values
+
+
+def left_out_coordinates(
+    Z: np.ndarray, solution: FisherSolution, class_index: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return the coordinates that each row has when it is left out.
+
+    z_(-i) = (z_i - h_i t_i) / (1 - h_i), t_i the target of the row's class and h_i its leverage:
+    exact for the regression whose values the coordinates are.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_rows, n_axes)
+        Coordinates of the training rows.
+    solution : FisherSolution
+    class_index : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,)
+        What is left out with each row: its weight and that of its copies.
+    """
+    leverage = (solution.leverages * weights)[:, None]
+    left = np.maximum(1.0 - leverage, LEAST_FREEDOM)
+    return (Z - leverage * solution.targets[class_index]) / left

@@ -140,9 +140,9 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
     """Raise a ValueError that names the argument if the kernel's arguments are not usable."""
     if not callable(kernel):
         check_choice("kernel", kernel, KERNELS)
-    if not (isinstance(gamma, str) and gamma == "scale"):
+    if not (isinstance(gamma, str) and gamma in ("auto", "scale")):
         if isinstance(gamma, str):
-            raise ValueError(f"gamma={gamma!r} is not known; use 'scale' or a number.")
+            raise ValueError(f"gamma={gamma!r} is not known; use 'auto', 'scale' or a number.")
         check_real("gamma", gamma, low=0, low_inclusive=False, high_inclusive=False)
     check_real("degree", degree, low=1, high_inclusive=False)
     check_real("coef0", coef0, low=0, high_inclusive=False)
@@ -172,6 +172,7 @@ def kernel_at_landmarks(
     degree: float = 3,
     coef0: float = 1.0,
     n_landmarks: int | str | None = "auto",
+    auto: tuple[int, int] = (AUTO_ALL, AUTO_LANDMARKS),
     seed: int = 0,
 ) -> LandmarkKernel:
     """Choose landmarks among the rows of `X` and return the kernel to them.
@@ -186,6 +187,8 @@ def kernel_at_landmarks(
         As in :class:`LandmarkKernel`.
     n_landmarks : int, "auto" or None
         How many distinct rows to draw; None means all.
+    auto : tuple of int
+        With "auto": all rows up to the first number, else the second number of them.
     seed : int
     """
     if n_landmarks is not None and n_landmarks != "auto":
@@ -194,10 +197,10 @@ def kernel_at_landmarks(
         check_square(X)
     rows = np.flatnonzero(weights > 0)
     if kernel != "precomputed":
-        rows = rows[distinct_rows(X[rows])]
+        rows = rows[distinct_rows(X[rows])[0]]
     count = len(rows)
     if n_landmarks == "auto":
-        count = len(rows) if len(rows) <= AUTO_ALL else AUTO_LANDMARKS
+        count = len(rows) if len(rows) <= auto[0] else auto[1]
     elif n_landmarks is not None:
         count = min(int(n_landmarks), len(rows))
     if count < len(rows):
@@ -210,8 +213,8 @@ def kernel_at_landmarks(
     return LandmarkKernel.at(landmarks, kernel, gamma=width, degree=degree, coef0=coef0)
 
 
-def distinct_rows(X: Any) -> np.ndarray:
-    """Return the index of the first of each set of equal rows, in order.
+def distinct_rows(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first of each set of equal rows, in order, and which of them each row equals.
 
     A row that is there twice adds nothing to the span, so that weights equal copies.
 
@@ -220,22 +223,29 @@ def distinct_rows(X: Any) -> np.ndarray:
     >>> import numpy as np
     >>> from supred.numerics.kernel_basis import distinct_rows
     >>> distinct_rows(np.array([[2.0], [1.0], [2.0]]))
-    array([0, 1])
+    (array([0, 1]), array([0, 1, 0]))
     """
     # Digests of the rows take a small fraction of the rows' memory, and of the time of sorting.
-    first: dict[bytes, int] = {}
-    if not sparse.issparse(X):
-        for i, row in enumerate(X):
-            # adding zero makes -0 and 0 the same bytes
-            first.setdefault(blake2b((row + 0.0).tobytes(), digest_size=16).digest(), i)
-        return np.array(list(first.values()))
-    X = X.tocsr(copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    for i, (low, high) in enumerate(zip(X.indptr[:-1], X.indptr[1:], strict=True)):
-        row = X.indices[low:high].tobytes() + X.data[low:high].tobytes()
-        first.setdefault(blake2b(row, digest_size=16).digest(), i)
-    return np.array(list(first.values()))
+    if sparse.issparse(X):
+        X = X.tocsr(copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        rows = (
+            X.indices[low:high].tobytes() + X.data[low:high].tobytes()
+            for low, high in zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        )
+    else:
+        rows = ((row + 0.0).tobytes() for row in X)  # adding zero makes -0 and 0 the same bytes
+    first: list[int] = []
+    known: dict[bytes, int] = {}
+    copies = np.empty(X.shape[0], dtype=int)
+    for i, row in enumerate(rows):
+        digest = blake2b(row, digest_size=16).digest()
+        if digest not in known:
+            known[digest] = len(first)
+            first.append(i)
+        copies[i] = known[digest]
+    return np.array(first), copies
 
 
 def eigenbasis(G: np.ndarray, *, rounding: float = 1e-8) -> np.ndarray:

@@ -62,7 +62,8 @@ class RidgePath:
         Phi : ndarray of shape (n_rows, n_dims)
         targets : ndarray of shape (n_rows, n_targets)
         weights : ndarray of shape (n_rows,), optional
-            Positive; a whole-number weight k is the same as k copies of the row.
+            Positive; a row is left out with all its weight. Copies of a row predict each other:
+            merge them first.
         """
         weights = np.ones(len(Phi)) if weights is None else weights
         centred = Phi - weights @ Phi / weights.sum()
@@ -101,10 +102,7 @@ class RidgePath:
         return float(self.squares.sum())
 
     def leave_one_out(self, ridge: float) -> np.ndarray:
-        """Return the prediction of each row by the others, shape (n_rows, n_targets).
-
-        A row of weight w > 1 stands for copies: one of them is left out.
-        """
+        """Return the prediction of each row by the others, shape (n_rows, n_targets)."""
         return next(self.leave_one_out_path([ridge]))
 
     def leave_one_out_path(self, ridges: Sequence[float]) -> Iterator[np.ndarray]:
@@ -113,9 +111,7 @@ class RidgePath:
         mean = self.weights @ self.targets / total
         moments = self.vectors.T @ (roots[:, None] * (self.targets - mean))
         shrinkage = self.squares[:, None] / (self.squares[:, None] + np.asarray(ridges))
-        # Of a unit of weight; all but what is left out stays.
-        leverages = 1.0 / total + self.vectors**2 @ shrinkage / self.weights[:, None]
-        leverages *= np.minimum(self.weights, 1.0)[:, None]
+        leverages = self.weights[:, None] / total + self.vectors**2 @ shrinkage
         for leverage, factor in zip(leverages.T, shrinkage.T, strict=True):
             fitted = mean + self.vectors @ (factor[:, None] * moments) / roots[:, None]
             left = np.maximum(1.0 - leverage, LEAST_FREEDOM)[:, None]

@@ -1,0 +1,168 @@
+"""What the estimators reach at their defaults, beside what a user would take instead.
+
+``python -m benchmarks defaults [--quick] [--tables NAME,..]`` fits every estimator without any
+argument on standardised tables (scikit-learn's and those of SUPRED_DATA), three splits each, and
+ends with exit code 1 if a figure is not reached. Time is that of fit and predict together, as a
+ratio to SVC's on the same table.
+"""
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from benchmarks._report import Row, print_rows, spread
+from benchmarks.category_space import load as load_table
+from supred import (
+    CategorySpace,
+    ClassConstrainedEmbedding,
+    KernelDiscriminantAnalysis,
+    MaxMarginProjection,
+)
+from supred.datasets.real import DataNotFoundError, load_mnist
+
+SMALL = ("iris", "wine", "breast cancer", "seeds", "new-thyroid", "vertebral-3c", "vehicle")
+LARGE = ("digits", "segmentation", "satellite", "ann-thyroid", "mnist, 1500 rows")
+MOST_ROWS = 2000
+# Beside the estimators: what their figures are measured against.
+PEERS: dict[str, Callable[[], Any]] = {
+    "SVC": SVC,
+    "SVC(kernel='linear')": lambda: SVC(kernel="linear"),
+    "LDA": LinearDiscriminantAnalysis,
+    "3-NN": lambda: KNeighborsClassifier(3),
+}
+OURS: dict[str, Callable[[], Any]] = {
+    "CategorySpace": CategorySpace,
+    "KernelDiscriminantAnalysis": KernelDiscriminantAnalysis,
+    "MaxMarginProjection": MaxMarginProjection,
+    "ClassConstrainedEmbedding": ClassConstrainedEmbedding,
+}
+# Whose mean error each may have, and how much more.
+LIMITS = {
+    "CategorySpace": ("SVC", 0.0),
+    "KernelDiscriminantAnalysis": ("SVC", -0.5),
+    "MaxMarginProjection": ("SVC(kernel='linear')", 0.5),
+    "ClassConstrainedEmbedding": ("3-NN", 0.0),
+}
+MOST_TIME = 10.0
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and labels of a table."""
+    bundled = {"breast cancer": load_breast_cancer, "digits": load_digits}
+    if name in bundled:
+        return bundled[name](return_X_y=True)
+    if name.startswith("mnist"):
+        X, y = load_mnist()[:2]
+        rows = np.random.default_rng(0).choice(len(y), 1500, replace=False)
+        return X[rows].astype(float), y[rows]
+    return load_table(name)
+
+
+def splits(X: np.ndarray, y: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, ...]]:
+    """Yield standardised training rows (two thirds, 2000 at most) and test rows."""
+    for train, test in StratifiedShuffleSplit(count, test_size=1 / 3, random_state=0).split(X, y):
+        chosen = np.random.default_rng(0).permutation(train)[:MOST_ROWS]
+        scaler = StandardScaler().fit(X[chosen])
+        yield scaler.transform(X[chosen]), y[chosen], scaler.transform(X[test]), y[test]
+
+
+def measure(make: Callable[[], Any], data: tuple[np.ndarray, ...]) -> tuple[float, float]:
+    """Return the test error in % and the seconds of fit and predict."""
+    X, y, X_test, y_test = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        began = perf_counter()
+        predicted = make().fit(X, y).predict(X_test)
+    return 100.0 * float(np.mean(predicted != y_test)), perf_counter() - began
+
+
+def run_tables(
+    names: list[str], chosen: list[str], n_splits: int
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """Return the mean errors and the median seconds of each estimator on each table."""
+    makers = {**PEERS, **{name: OURS[name] for name in chosen}}
+    errors: dict[str, dict[str, float]] = {}
+    seconds: dict[str, dict[str, float]] = {}
+    for name in names:
+        try:
+            X, y = load(name)
+        except DataNotFoundError as error:
+            print(f"{name} is skipped: {error}")
+            continue
+        found = [
+            {label: measure(make, data) for label, make in makers.items()}
+            for data in splits(X, y, n_splits)
+        ]
+        errors[name] = {m: float(np.mean([f[m][0] for f in found])) for m in makers}
+        seconds[name] = {m: float(np.median([f[m][1] for f in found])) for m in makers}
+        row = "  ".join(f"{m} {errors[name][m]:.1f} ({seconds[name][m]:.2g} s)" for m in makers)
+        print(f"{name} ({len(y)} x {X.shape[1]}, {len(np.unique(y))} classes): {row}", flush=True)
+    return errors, seconds
+
+
+def rows_of_estimator(
+    name: str, errors: dict[str, dict[str, float]], seconds: dict[str, dict[str, float]]
+) -> list[Row]:
+    """Return the figures of one estimator and what each must reach."""
+    peer, more = LIMITS[name]
+    mean = float(np.mean([table[name] for table in errors.values()]))
+    limit = float(np.mean([table[peer] for table in errors.values()])) + more
+    ratios = {table: s[name] / s["SVC"] for table, s in seconds.items()}
+    slowest = max(ratios, key=ratios.__getitem__)
+    rows = [
+        Row(
+            f"{name}: mean test error %",
+            f"{mean:.2f}",
+            f"{peer} {limit - more:.2f}",
+            f"<= {limit:.2f}",
+            mean <= limit,
+        ),
+        Row(
+            f"{name}: time / SVC's, all tables",
+            spread(list(ratios.values()), 1),
+            "-",
+            f"<= {MOST_TIME:g} each",
+            ratios[slowest] <= MOST_TIME,
+        ),
+        Row(f"{name}: time / SVC's, the worst table", f"{ratios[slowest]:.1f} ({slowest})"),
+    ]
+    if name == "CategorySpace":
+        behind = {table: e[name] - e["LDA"] for table, e in errors.items()}
+        worst = max(behind, key=behind.__getitem__)
+        rows.append(
+            Row(
+                f"{name}: most points behind LDA",
+                f"{behind[worst]:.1f} ({worst})",
+                "-",
+                "<= 2",
+                behind[worst] <= 2.0,
+            )
+        )
+    return rows
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks defaults", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="the small tables, two splits")
+    parser.add_argument("--tables", help="names of tables, separated by semicolons")
+    parser.add_argument("--estimators", help="names of estimators, separated by commas")
+    options = parser.parse_args(arguments)
+    names = list(SMALL) if options.quick else [*SMALL, *LARGE]
+    if options.tables:
+        names = options.tables.split(";")
+    chosen = options.estimators.split(",") if options.estimators else list(OURS)
+    errors, seconds = run_tables(names, chosen, 2 if options.quick else 3)
+    reached = True
+    for name in chosen:
+        reached &= print_rows(name, rows_of_estimator(name, errors, seconds))
+    return 0 if reached else 1
