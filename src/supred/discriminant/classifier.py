@@ -145,8 +145,7 @@ class KernelDiscriminantAnalysis(MappedClassifier):
             check_integer("n_components", self.n_components, low=1, high=K - 1, why="n_classes - 1")
         weights = check_weights(sample_weight, self.class_weight, class_index, classes)
         problem = Problem(X, class_index, weights, K)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        shape: dict[str, Any] = {"degree": self.degree, "coef0": self.coef0, "seed": seed}
+        shape: dict[str, Any] = {"degree": self.degree, "coef0": self.coef0}
         chosen = choose_kernel(
             X,
             members_of(class_index, K),
@@ -158,8 +157,15 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         )
         kernel = None
         if self.kernel != "linear":
-            options = {"gamma": chosen.gamma, "n_landmarks": self.n_landmarks, **shape}
-            kernel = kernel_at_landmarks(X, weights, self.kernel, **options)
+            kernel = kernel_at_landmarks(
+                X,
+                weights,
+                self.kernel,
+                gamma=chosen.gamma,
+                n_landmarks=self.n_landmarks,
+                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+                **shape,
+            )
         found = discriminate(problem, kernel, chosen.alpha, self.n_components)
         self._keep(classes, chosen, found)
         return self

@@ -38,12 +38,20 @@ class Problem:
     weights: np.ndarray
     n_classes: int
 
-    def without_empty_rows(self) -> "Problem":
-        """Return the problem without the rows of weight zero."""
-        used = self.weights > 0
-        if used.all():
+    def merged(self, *, copies: bool = True) -> "Problem":
+        """Return the problem without rows of weight zero, and with one row for equal ones.
+
+        With ``copies=False`` (rows of a kernel matrix) equal rows stay.
+        """
+        rows, weights = np.arange(len(self.weights)), self.weights
+        if copies:
+            rows, same = distinct_members(self.X, members_of(self.class_index, self.n_classes))
+            weights = np.bincount(same, weights=weights)
+        used = weights > 0
+        if len(rows) == len(self.weights) and used.all():
             return self
-        return Problem(self.X[used], self.class_index[used], self.weights[used], self.n_classes)
+        rows = rows[used]
+        return Problem(self.X[rows], self.class_index[rows], weights[used], self.n_classes)
 
 
 @dataclass(frozen=True)
@@ -82,30 +90,25 @@ def discriminate(
     n_components : int or None
         How many directions to keep; None keeps all.
     """
-    problem = problem.without_empty_rows() if kernel is None else problem
     found: LatentMap
     if kernel is None:
+        problem = problem.merged()
         found, solution = linear_directions(problem, alpha)
     else:
-        found, solution = kernel_directions(problem, kernel, alpha)
-        problem = problem.without_empty_rows()
+        gram = kernel.gram(problem.X)
+        problem = problem.merged(copies=kernel.name != "precomputed")
+        found, solution = kernel_directions(problem, kernel, gram, alpha)
     found = found.leading(n_components or found.n_components)
-    class_index, weights = problem.class_index, problem.weights
-    members = members_of(class_index, problem.n_classes)
-    shares = members * weights[:, None]
-    Z = found.project(problem.X).astype(np.float64)
+    count, class_index, weights = found.n_components, problem.class_index, problem.weights
+    shares = members_of(class_index, problem.n_classes) * weights[:, None]
+    Z = (solution.targets[class_index] - solution.residuals)[:, :count]
     means = shares.T @ Z / shares.sum(axis=0)[:, None]
     signs = orientation(means)
-    count = found.n_components
-    solution = replace(solution, targets=solution.targets[:, :count] * signs)
-    Z = Z * signs
-    copies = distinct_members(problem.X, members)[1]
-    together = np.bincount(copies, weights=weights)[copies]
-    left_out = left_out_coordinates(Z, solution, class_index, together)
+    left_out = left_out_coordinates(solution, class_index)[:, :count] * signs
     return Discriminant(
         found.along(signs),
         means * signs,
-        honest_classes(Z, left_out, class_index, weights, problem.n_classes),
+        honest_classes(Z * signs, left_out, class_index, weights, problem.n_classes),
         solution.ratios[:count],
     )
 
@@ -143,11 +146,12 @@ def linear_directions(problem: Problem, alpha: float) -> tuple[LinearMap, Fisher
 
 
 def kernel_directions(
-    problem: Problem, kernel: LandmarkKernel, alpha: float
+    problem: Problem, kernel: LandmarkKernel, gram: np.ndarray, alpha: float
 ) -> tuple[KernelMap, FisherSolution]:
-    """Solve on the kernel matrix of all rows, or on the features that landmarks span."""
-    gram = kernel.gram(problem.X)
-    problem = problem.without_empty_rows()
+    """Solve on the kernel matrix of all rows, or on the features that landmarks span.
+
+    `gram` is the kernel of the landmarks with each other.
+    """
     X, K = problem.X, problem.n_classes
     class_index, weights = problem.class_index, problem.weights
     rounding = kernel.rounding(X)

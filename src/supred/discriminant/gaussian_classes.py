@@ -9,6 +9,8 @@ from supred.numerics.class_scatter import members_of
 
 # Added to the covariance, relative to its trace: a direction may have no spread at all.
 LEAST_SPREAD = 1e-9
+# Means that leaving out draws in further than this are noise.
+LEAST_SHRINKAGE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def honest_classes(
     own, honest = shares.T @ Z / totals, shares.T @ left_out / totals
     agreement = np.sum(own * honest, axis=1)
     shrinkage = float(totals[:, 0] @ agreement) / max(float(np.sum(totals * own**2)), 1e-300)
-    if not (np.isfinite(left_out).all() and shrinkage > 0):
+    if not (np.isfinite(left_out).all() and shrinkage > LEAST_SHRINKAGE):
         return GaussianClasses.of_rows(Z, class_index, weights, own)
     means = np.where(agreement[:, None] > 0, honest, min(shrinkage, 1.0) * own)
     return GaussianClasses.of_rows(left_out, class_index, weights, means)

@@ -42,15 +42,18 @@ class FisherSolution:
         Share of the (regularised) spread along each axis that lies between the classes.
     targets : ndarray of shape (n_classes, n_axes)
         The coordinates of a row are a ridge regression on the target of its class.
-    leverages : ndarray of shape (n_rows,)
-        Influence of a unit of weight of each row on its own coordinates.
+    residuals : ndarray of shape (n_rows, n_axes)
+        What is left of the targets of the training rows.
+    freedom : ndarray of shape (n_rows,)
+        One minus the influence of each row on its own coordinates.
     """
 
     axes: np.ndarray
     offset: np.ndarray
     ratios: np.ndarray
     targets: np.ndarray
-    leverages: np.ndarray
+    residuals: np.ndarray
+    freedom: np.ndarray
 
 
 def fisher_of_features(
@@ -102,16 +105,19 @@ def fisher_of_features(
     H = (means - mean).T * np.sqrt(shares)  # (D, K)
     factor = cho_factor(S, lower=True)
     T = cho_solve(factor, H)
-    coefficients, ratios = _axes(H.T @ T)
+    coefficients, ratios = _axes(np.eye(n_classes) - H.T @ T)
     axes = T @ coefficients
 
-    def leverage(block: Any) -> np.ndarray:
-        half = solve_triangular(factor[0], (features(block) - mean).T, lower=True)
-        return np.einsum("ij,ij->j", half, half)
+    def influence(block: Any) -> np.ndarray:
+        centred = features(block) - mean
+        half = solve_triangular(factor[0], centred.T, lower=True)
+        return np.column_stack([np.einsum("ij,ij->j", half, half), centred @ axes])
 
-    leverages = (1.0 + rows.map(leverage)) / total
+    leverages, *coordinates = rows.map(influence).T
     targets = _class_targets(shares) @ coefficients
-    return FisherSolution(axes, mean @ axes, ratios, targets, leverages)
+    residuals = targets[class_index] - np.column_stack(coordinates)
+    freedom = 1.0 - weights / total * (1.0 + leverages)
+    return FisherSolution(axes, mean @ axes, ratios, targets, residuals, freedom)
 
 
 def fisher_of_kernel(
@@ -138,20 +144,28 @@ def fisher_of_kernel(
     kernel = roots[:, None] * centred * roots
     # Class means are Phi^T P E, E one column of roots per class.
     E = members_of(class_index, n_classes) * roots[:, None] / np.sqrt(shares)
-    system = kernel.copy()
-    system[np.diag_indices_from(system)] += _ridge(alpha, float(np.trace(kernel)))
-    ridge = _ridge(alpha, float(np.trace(kernel)))
-    factor = cho_factor(system, lower=True, overwrite_a=True)
+    spread = float(np.trace(kernel))
+    ridge = _ridge(alpha, spread)
+    # The centred kernel has nothing along the roots. Lifted there, its inverse is as large as
+    # along the other directions, and the small differences below keep their digits.
+    lift = max(spread, ridge)
+    kernel += lift * np.outer(roots, roots)
+    kernel[np.diag_indices_from(kernel)] += ridge
+    lifted = ridge / (ridge + lift)
+    factor = cho_factor(kernel, lower=True, overwrite_a=True)
     solved = cho_solve(factor, E)
-    coefficients, ratios = _axes(E.T @ (kernel @ solved))
+    # E^T kernel (kernel + ridge)^-1 E = 1 - ridge E^T (kernel + ridge)^-1 E
+    along = np.sqrt(shares)  # E along = roots
+    coefficients, ratios = _axes(ridge * (E.T @ solved) + (1.0 - lifted) * np.outer(along, along))
     # Rows enter as P Phi: undo the roots and the centring.
     axes = roots[:, None] * (solved @ coefficients)
     axes -= share[:, None] * axes.sum(axis=0)
-    # kernel (kernel + ridge)^-1 = 1 - ridge (kernel + ridge)^-1
-    diagonal = np.diag(dpotri(factor[0], lower=True)[0])
-    leverages = 1.0 / total + (1.0 - ridge * diagonal) / weights
+    # kernel (kernel + ridge)^-1 = 1 - ridge (kernel + ridge)^-1, and the mean's own share
+    freedom = ridge * np.diag(dpotri(factor[0], lower=True)[0]) - lifted * share
     targets = _class_targets(shares) @ coefficients
-    return FisherSolution(axes, average @ axes, ratios, targets, leverages)
+    residuals = ridge * (solved @ coefficients) / roots[:, None]
+    residuals -= share @ residuals
+    return FisherSolution(axes, average @ axes, ratios, targets, residuals, freedom)
 
 
 def _ridge(alpha: float, spread: float) -> float:
@@ -167,34 +181,30 @@ def _class_targets(shares: np.ndarray) -> np.ndarray:
     return np.diag(1.0 / np.sqrt(shares)) - np.sqrt(shares)
 
 
-def _axes(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvectors q of H^T T, scaled so that T q has unit spread within the classes."""
-    values, vectors = eigh(0.5 * (product + product.T))
-    values, vectors = values[::-1], vectors[:, ::-1]
+def _axes(rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvectors q of H^T T = 1 - rest, and its eigenvalues lambda.
+
+    They are scaled so that T q has unit spread within the classes. Well separated classes have
+    lambda near one: the rest has the digits that tell the axes apart.
+    """
+    within, vectors = eigh(0.5 * (rest + rest.T))
     # The K class means have K - 1 directions about their mean.
-    count = min(len(values) - 1, int((values > RANK_TOL).sum()))
-    values = np.clip(values[: max(count, 1)], RANK_TOL, 1.0 - 1e-12)
+    count = max(1, min(len(within) - 1, int((within < 1.0 - RANK_TOL).sum())))
+    within = np.clip(within[:count], 1e-12, 1.0 - RANK_TOL)
     # v = T q has v^T (S_t + alpha I) v = q^T H^T T q = lambda; within: lambda (1 - lambda).
-    return vectors[:, : len(values)] / np.sqrt(values * (1.0 - values)), values
+    return vectors[:, :count] / np.sqrt((1.0 - within) * within), 1.0 - within
 
 
-def left_out_coordinates(
-    Z: np.ndarray, solution: FisherSolution, class_index: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Return the coordinates that each row has when it is left out.
+def left_out_coordinates(solution: FisherSolution, class_index: np.ndarray) -> np.ndarray:
+    """Return the coordinates that each row has when it is left out, with all its weight.
 
-    z_(-i) = (z_i - h_i t_i) / (1 - h_i), t_i the target of the row's class and h_i its leverage:
+    z_(-i) = t_i - (t_i - z_i) / (1 - h_i), t_i the target of the row's class and h_i its leverage:
     exact for the regression whose values the coordinates are.
 
     Parameters
     ----------
-    Z : ndarray of shape (n_rows, n_axes)
-        Coordinates of the training rows.
     solution : FisherSolution
     class_index : ndarray of shape (n_rows,)
-    weights : ndarray of shape (n_rows,)
-        What is left out with each row: its weight and that of its copies.
     """
-    leverage = (solution.leverages * weights)[:, None]
-    left = np.maximum(1.0 - leverage, LEAST_FREEDOM)
-    return (Z - leverage * solution.targets[class_index]) / left
+    left = np.maximum(solution.freedom, LEAST_FREEDOM)
+    return solution.targets[class_index] - solution.residuals / left[:, None]

@@ -1,6 +1,6 @@
 """Width of a kernel and ridge by closed-form leave-one-out: no search, no held-out part."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,12 @@ from supred.numerics.kernels import GaussianCenters, gaussians_of, scale_gamma
 from supred.numerics.leave_one_out import LeaveOneOutScore, RidgePath, choose_ridge
 
 # Widths that are tried, as factors of gamma="scale", and ridges in units of the total variance.
-WIDTH_FACTORS = (0.0625, 0.25, 1.0, 4.0, 16.0)
-ALPHAS = tuple((10.0 ** np.arange(-8.0, 0.5, 0.5)).tolist())
-# Rows that are looked at, and landmarks that stand for all of them: the choice needs no more.
-CHOICE_ROWS, CHOICE_LANDMARKS = 2000, 300
+WIDTH_FACTORS = (1.0, 0.25, 4.0, 16.0)  # the last if the one before it is the best so far
+ALPHAS = tuple((10.0 ** np.arange(-6.0, 0.5, 0.5)).tolist())
+# Rows that are looked at, and landmarks that stand for them (a part of the rows, within bounds).
+CHOICE_ROWS = 2000
+CHOICE_LANDMARKS = (150, 300)
+LANDMARK_PART = 0.25
 # Added to the diagonal of the landmarks' kernel matrix, which may be singular.
 JITTER = 1e-10
 
@@ -56,7 +58,6 @@ def choose_kernel(
     alpha: float | str = "auto",
     degree: float = 3,
     coef0: float = 1.0,
-    seed: int = 0,
     exclusive: bool = True,
 ) -> KernelChoice:
     """Choose what is "auto" by the leave-one-out error of ridge regression on the classes.
@@ -76,8 +77,6 @@ def choose_kernel(
     alpha : "auto" or float
     degree, coef0 : float
         Of the "poly" kernel.
-    seed : int
-        Of the rows and landmarks, where there are too many.
     exclusive : bool
         Whether each row belongs to one class.
 
@@ -108,18 +107,22 @@ def choose_kernel(
     weights = np.bincount(copies, weights=weights)
     used = np.flatnonzero(weights > 0)
     if len(used) > CHOICE_ROWS:
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(0)  # the choice is the same whatever the random_state
         used = np.sort(rng.choice(used, CHOICE_ROWS, replace=False))
     rows, weights = rows[used], weights[used]
     targets = members[rows].astype(float)
     alphas = ALPHAS if alpha == "auto" else (float(alpha),)
     part = X[rows][:, rows] if kernel == "precomputed" else X[rows]
-    paths = _paths(part, targets, weights, kernel, gammas, degree, coef0, seed)
-    choices = []
-    for width, path in zip(gammas, paths, strict=True):
-        found, score = choose_ridge(path, alphas, exclusive=exclusive)
-        choices.append(KernelChoice(width, found, score))
-    return min(choices, key=lambda choice: choice.score)  # type: ignore[arg-type,return-value]
+    path_of = _paths(part, targets, weights, kernel, degree, coef0)
+    best: KernelChoice | None = None
+    for k, width in enumerate(gammas):
+        if best is not None and k == len(WIDTH_FACTORS) - 1 and best.gamma != gammas[k - 1]:
+            break
+        found, score = choose_ridge(path_of(width), alphas, exclusive=exclusive)
+        if best is None or best.score is None or score.beats(best.score):
+            best = KernelChoice(width, found, score)
+    assert best is not None  # there is at least one gamma
+    return best
 
 
 def distinct_members(X: Any, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +140,10 @@ def distinct_members(X: Any, members: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """
     _, copies = distinct_rows(X)
     _, groups = np.unique(members, axis=0, return_inverse=True)
-    return distinct_rows(np.column_stack([copies, groups.ravel()]))
+    keys = copies * (groups.max() + 1) + groups.ravel()
+    _, first, same = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[same]
 
 
 def _paths(
@@ -145,42 +151,39 @@ def _paths(
     targets: np.ndarray,
     weights: np.ndarray,
     kernel: KernelName,
-    gammas: list[float | str],
     degree: float,
     coef0: float,
-    seed: int,
-) -> Iterator[RidgePath]:
-    """Yield the regression on the features of the kernel of each gamma."""
+) -> Callable[[float | str], RidgePath]:
+    """Return the function of gamma that makes the regression on the kernel's features."""
     if kernel == "linear":
-        yield _linear_path(X, targets, weights)
-        return
-    first = kernel_at_landmarks(
-        X,
-        weights,
-        kernel,
-        gamma=1.0 if kernel == "rbf" else gammas[0],
-        degree=degree,
-        coef0=coef0,
-        n_landmarks=CHOICE_LANDMARKS,
-        seed=seed,
-    )
+        return lambda gamma: _linear_path(X, targets, weights)
+    low, high = CHOICE_LANDMARKS
+    count = min(max(int(LANDMARK_PART * X.shape[0]), low), high)
+    shape: dict[str, Any] = {"degree": degree, "coef0": coef0, "n_landmarks": count}
     if kernel != "rbf":
-        yield _landmark_path(first(X), first.gram(X), targets, weights)
-        return
+
+        def any_path(gamma: float | str) -> RidgePath:
+            made = kernel_at_landmarks(X, weights, kernel, gamma=gamma, **shape)
+            return _landmark_path(made(X), made.gram(X), targets, weights)
+
+        return any_path
     # One matrix of distances serves all widths.
-    landmarks = first.landmarks
+    landmarks = kernel_at_landmarks(X, weights, kernel, gamma=1.0, **shape).landmarks
     if isinstance(landmarks, GaussianCenters):
         distances = landmarks.squared_distances(X.astype(np.float64, copy=False))
         between = landmarks.squared_distances(landmarks.original)
     else:
         distances = euclidean_distances(X.astype(np.float64), landmarks, squared=True)
         between = euclidean_distances(landmarks, squared=True)
-    for gamma in gammas:
-        values = gaussians_of(distances.copy(), gamma)
+
+    def gaussian_path(gamma: float | str) -> RidgePath:
+        width = scale_gamma(X, weights) if isinstance(gamma, str) else gamma
+        values = gaussians_of(distances.copy(), width)
         if values.shape[0] == values.shape[1]:  # the landmarks are the rows
-            yield RidgePath.of_gram(values, targets, weights)
-        else:
-            yield _landmark_path(values, gaussians_of(between.copy(), gamma), targets, weights)
+            return RidgePath.of_gram(values, targets, weights)
+        return _landmark_path(values, gaussians_of(between.copy(), width), targets, weights)
+
+    return gaussian_path
 
 
 def _landmark_path(

@@ -9,7 +9,7 @@ so that one eigendecomposition of P^T P (or of P P^T) gives the leave-one-out pr
 rows for any number of ridges r, as in scikit-learn's RidgeCV.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,9 @@ from scipy.linalg import eigh
 RANK_TOL = 1e-13
 # A row whose leverage is nearer to one has no prediction by the others.
 LEAST_FREEDOM = 1e-10
+# Scores that differ by less, relatively, are the same: the last digits differ between machines.
+ROUNDING = 1e-6
+EIGH = {"driver": "evd", "overwrite_a": True, "check_finite": False}
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class RidgePath:
     >>> from supred.numerics.leave_one_out import RidgePath
     >>> Y = np.array([[0.0], [1.0], [3.0]])
     >>> path = RidgePath.of_features(np.array([[0.0], [1.0], [2.0]]), Y)
-    >>> path.leave_one_out(1e-12).round(6).ravel()
+    >>> path.leave_one_out([1e-12]).round(6).ravel()
     array([-1. ,  1.5,  2. ])
     """
 
@@ -70,7 +73,7 @@ class RidgePath:
         centred *= np.sqrt(weights)[:, None]
         if Phi.shape[1] >= len(Phi):
             return cls._of_products(centred @ centred.T, targets, weights)
-        squares, right = eigh(centred.T @ centred, overwrite_a=True, check_finite=False)
+        squares, right = eigh(centred.T @ centred, **EIGH)
         kept = squares > RANK_TOL * max(squares[-1], np.finfo(float).tiny)
         vectors = centred @ (right[:, kept] / np.sqrt(squares[kept]))
         return cls(vectors, squares[kept], targets, weights)
@@ -92,7 +95,7 @@ class RidgePath:
     def _of_products(
         cls, products: np.ndarray, targets: np.ndarray, weights: np.ndarray
     ) -> "RidgePath":
-        squares, vectors = eigh(products, overwrite_a=True, check_finite=False)
+        squares, vectors = eigh(products, **EIGH)
         kept = squares > RANK_TOL * max(squares[-1], np.finfo(float).tiny)
         return cls(vectors[:, kept], squares[kept], targets, weights)
 
@@ -101,24 +104,32 @@ class RidgePath:
         """Sum of the squared singular values: the total (weighted) variance of the features."""
         return float(self.squares.sum())
 
-    def leave_one_out(self, ridge: float) -> np.ndarray:
-        """Return the prediction of each row by the others, shape (n_rows, n_targets)."""
-        return next(self.leave_one_out_path([ridge]))
+    def leave_one_out(self, ridges: Sequence[float]) -> np.ndarray:
+        """Return the prediction of each row by the others.
 
-    def leave_one_out_path(self, ridges: Sequence[float]) -> Iterator[np.ndarray]:
-        """Yield what `leave_one_out` returns for each ridge."""
+        Parameters
+        ----------
+        ridges : sequence of float
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_ridges, n_rows, n_targets)
+        """
+        n_rows, n_targets = self.targets.shape
         roots, total = np.sqrt(self.weights), self.weights.sum()
         mean = self.weights @ self.targets / total
-        moments = self.vectors.T @ (roots[:, None] * (self.targets - mean))
-        shrinkage = self.squares[:, None] / (self.squares[:, None] + np.asarray(ridges))
-        leverages = self.weights[:, None] / total + self.vectors**2 @ shrinkage
-        for leverage, factor in zip(leverages.T, shrinkage.T, strict=True):
-            fitted = mean + self.vectors @ (factor[:, None] * moments) / roots[:, None]
-            left = np.maximum(1.0 - leverage, LEAST_FREEDOM)[:, None]
-            yield (fitted - leverage[:, None] * self.targets) / left
+        moments = self.vectors.T @ (roots[:, None] * (self.targets - mean))  # (rank, T)
+        shrinkage = self.squares / (self.squares + np.asarray(ridges)[:, None])  # (R, rank)
+        shrunk = shrinkage.T[:, :, None] * moments[:, None, :]  # (rank, R, T)
+        shrunk = shrunk.reshape(len(moments), len(shrinkage) * n_targets)
+        fitted = (self.vectors / roots[:, None]) @ shrunk  # one product for all ridges
+        fitted = fitted.reshape(n_rows, len(shrinkage), n_targets).transpose(1, 0, 2) + mean
+        leverages = self.weights / total + shrinkage @ (self.vectors**2).T  # (R, n)
+        left = np.maximum(1.0 - leverages, LEAST_FREEDOM)
+        return (fitted - leverages[:, :, None] * self.targets) / left[:, :, None]
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class LeaveOneOutScore:
     """How well classes are predicted by the other rows; smaller is better.
 
@@ -132,6 +143,12 @@ class LeaveOneOutScore:
 
     error: float
     squared_error: float
+
+    def beats(self, other: "LeaveOneOutScore") -> bool:
+        """Tell whether this score is better, by more than rounding."""
+        if abs(self.error - other.error) > ROUNDING:
+            return self.error < other.error
+        return self.squared_error < other.squared_error * (1.0 - ROUNDING)
 
 
 def score_classes(
@@ -182,7 +199,9 @@ def choose_ridge(
     members = path.targets > 0.5
     scores = [
         score_classes(predictions, members, path.weights, exclusive=exclusive)
-        for predictions in path.leave_one_out_path([alpha * unit for alpha in candidates])
+        for predictions in path.leave_one_out([alpha * unit for alpha in candidates])
     ]
-    best = min(range(len(scores)), key=scores.__getitem__)
+    best = 0
+    for k in range(1, len(scores)):
+        best = k if scores[k].beats(scores[best]) else best
     return candidates[best], scores[best]
