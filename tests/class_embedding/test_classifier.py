@@ -10,8 +10,16 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
 from supred import ClassConstrainedEmbedding
-from supred.class_embedding.graph import NeighborIndex, either_way, heat_weights
+from supred.class_embedding.graph import heat_weights, symmetrise
+from supred.class_embedding.neighbors import NeighborIndex
 from supred.datasets import make_classes_on_swiss_roll
+
+
+def spectral(n_components=None, **parameters):
+    """The embedding of the paper: eigenvectors, one beta."""
+    return ClassConstrainedEmbedding(
+        n_components, coordinates="spectral", **{"beta": 0.1, **parameters}
+    )
 
 
 def roll(n_rows, n_labelled, seed=0):
@@ -28,7 +36,7 @@ def roll(n_rows, n_labelled, seed=0):
 
 def test_labels_spread_over_the_roll():
     X, y, some = roll(1000, 200)
-    model = ClassConstrainedEmbedding(2, classifier="linear").fit(X, some)
+    model = spectral(2, classifier="linear").fit(X, some)
     error = np.mean(model.transduction_[200:] != y[200:])
     assert error <= 0.09
     # without the neighbour graph's shape, the classes are no lines apart
@@ -42,7 +50,7 @@ def test_one_label_in_a_hundred():
     known = np.concatenate([np.flatnonzero(y == c)[:2] for c in range(10)])  # 1.1 %
     some = np.full(len(y), -1)
     some[known] = y[known]
-    model = ClassConstrainedEmbedding(classifier="center").fit(X, some)
+    model = spectral(classifier="center").fit(X, some)
     hidden = some == -1
     error = np.mean(model.transduction_[hidden] != y[hidden])
     nearest = KNeighborsClassifier(1).fit(X[known], y[known])
@@ -56,8 +64,8 @@ def test_without_labels_to_speak_of_it_is_spectral_embedding():
     graph = NeighborIndex.of(X, 12).among_rows()
     distances = []
     for beta in (0.01, 1.0, 1e2, 1e4, 1e6):
-        model = ClassConstrainedEmbedding(3, beta=beta).fit(X, some)
-        W = either_way(heat_weights(graph, model.epsilon_))
+        model = spectral(3, beta=beta).fit(X, some)
+        W = symmetrise(heat_weights(graph, model.epsilon_))
         plain = SpectralEmbedding(3, affinity="precomputed", random_state=0).fit(W.toarray())
         first, second = model.embedding_, plain.embedding_
         cosines = np.sum(first * second, axis=0) / (
@@ -75,7 +83,7 @@ def test_without_labels_to_speak_of_it_is_spectral_embedding():
 def test_every_eigen_solver_gives_the_same_embedding():
     X, _, some = roll(900, 100)
     models = [
-        ClassConstrainedEmbedding(4, eigen_solver=solver).fit(X, some)
+        spectral(4, eigen_solver=solver).fit(X, some)
         for solver in ("dense", "lanczos", "shift-invert")
     ]
     assert [model.eigen_solver_ for model in models] == ["dense", "lanczos", "shift-invert"]
@@ -88,25 +96,24 @@ def test_every_eigen_solver_gives_the_same_embedding():
 def test_the_order_of_the_rows_does_not_matter():
     X, _, some = roll(300, 80)
     order = np.random.RandomState(0).permutation(300)
-    first = ClassConstrainedEmbedding(3).fit(X, some)
-    second = ClassConstrainedEmbedding(3).fit(X[order], some[order])
+    first = spectral(3).fit(X, some)
+    second = spectral(3).fit(X[order], some[order])
     np.testing.assert_allclose(second.embedding_, first.embedding_[order], atol=1e-8)
 
 
 def test_the_last_class_is_on_the_positive_side():
     X, y, _ = roll(300, 300)
-    model = ClassConstrainedEmbedding(1).fit(X, y)
+    model = spectral(1).fit(X, y)
     assert model.class_centers_[1, 0] > 0 > model.class_centers_[0, 0]
-    swapped = ClassConstrainedEmbedding(1).fit(X, 1 - y)
+    swapped = spectral(1).fit(X, 1 - y)
     np.testing.assert_allclose(swapped.embedding_, -model.embedding_, atol=1e-8)
 
 
 def test_defaults_follow_the_number_of_classes():
     X, y = make_classes_on_swiss_roll(300, n_classes=4, n_bands=4, random_state=0)
-    model = ClassConstrainedEmbedding().fit(X, y)
+    model = spectral().fit(X, y)
     assert model.embedding_.shape == (300, 3)
     assert model.class_centers_.shape == (4, 3)
-    assert model.beta_ == 0.1
     assert list(model.get_feature_names_out()) == [
         f"classconstrainedembedding{i}" for i in range(3)
     ]
@@ -115,17 +122,17 @@ def test_defaults_follow_the_number_of_classes():
 def test_a_weight_is_the_strength_of_a_tie():
     X, _, some = roll(300, 60)
     weights = np.where(np.arange(300) < 30, 1.0, 0.0)
-    weighted = ClassConstrainedEmbedding(2).fit(X, some, sample_weight=weights)
-    fewer = ClassConstrainedEmbedding(2).fit(X, np.where(weights > 0, some, -1))
+    weighted = spectral(2).fit(X, some, sample_weight=weights)
+    fewer = spectral(2).fit(X, np.where(weights > 0, some, -1))
     np.testing.assert_allclose(weighted.embedding_, fewer.embedding_)
     np.testing.assert_array_equal(weighted.transduction_, fewer.transduction_)
     # the weights of unlabelled rows are not looked at
     odd = np.where(some == -1, 7.0, weights)
-    same = ClassConstrainedEmbedding(2).fit(X, some, sample_weight=odd)
+    same = spectral(2).fit(X, some, sample_weight=odd)
     np.testing.assert_array_equal(same.embedding_, weighted.embedding_)
     # a stronger tie draws rows nearer to their class node
-    strong = ClassConstrainedEmbedding(2).fit(X, some, sample_weight=np.full(300, 50.0))
-    plain = ClassConstrainedEmbedding(2).fit(X, some)
+    strong = spectral(2).fit(X, some, sample_weight=np.full(300, 50.0))
+    plain = spectral(2).fit(X, some)
 
     def distance(model):
         apart = model.embedding_[:60] - model.class_centers_[some[:60]]
@@ -139,7 +146,7 @@ def test_a_weight_is_the_strength_of_a_tie():
 
 def test_training_rows_are_where_they_were_embedded():
     X, _, some = roll(300, 60)
-    model = ClassConstrainedEmbedding(2).fit(X, some)
+    model = spectral(2).fit(X, some)
     np.testing.assert_allclose(model.transform(X), model.embedding_)
     np.testing.assert_allclose(model.transform_batch(X), model.embedding_)
 
@@ -149,8 +156,8 @@ def test_new_rows_get_the_decisions_of_embedding_all_anew():
     for seed in range(6):
         X, y, _ = roll(550, 550, seed)
         some = np.where(np.arange(550) < 500, y, -1)
-        anew = ClassConstrainedEmbedding(3, beta=1.0).fit(X, some).transduction_[500:]
-        model = ClassConstrainedEmbedding(3, beta=1.0).fit(X[:500], y[:500])
+        anew = spectral(3, beta=1.0).fit(X, some).transduction_[500:]
+        model = spectral(3, beta=1.0).fit(X[:500], y[:500])
         agree_alone.append(np.mean(model.predict(X[500:]) == anew))
         together = model.classifier_.predict(model.transform_batch(X[500:]))
         agree_together.append(np.mean(together == anew))
@@ -161,8 +168,8 @@ def test_new_rows_get_the_decisions_of_embedding_all_anew():
 def test_a_batch_is_nearer_to_embedding_all_anew():
     X, y, _ = roll(600, 600)
     some = np.where(np.arange(600) < 150, y, -1)
-    anew = ClassConstrainedEmbedding(2).fit(X, some).embedding_[150:]
-    model = ClassConstrainedEmbedding(2).fit(X[:150], y[:150])
+    anew = spectral(2).fit(X, some).embedding_[150:]
+    model = spectral(2).fit(X[:150], y[:150])
 
     def correlation(Z):
         return abs(np.corrcoef(Z[:, 0], anew[:, 0])[0, 1])
@@ -172,7 +179,7 @@ def test_a_batch_is_nearer_to_embedding_all_anew():
 
 def test_a_batch_far_from_all_rows_gets_what_transform_gives():
     X, _, some = roll(300, 60)
-    model = ClassConstrainedEmbedding(2).fit(X, some)
+    model = spectral(2).fit(X, some)
     far = np.vstack([X[:20] + 500.0, X[50:60] + 0.01])
     together = model.transform_batch(far)
     np.testing.assert_allclose(together[:20], model.transform(far)[:20])
@@ -182,7 +189,7 @@ def test_a_batch_far_from_all_rows_gets_what_transform_gives():
 def test_the_model_keeps_its_own_rows():
     X, _, some = roll(300, 60)
     X = X.copy()
-    model = ClassConstrainedEmbedding(2).fit(X, some)
+    model = spectral(2).fit(X, some)
     new = X[:20] + 0.1
     before = model.transform(new)
     X[:] = 0.0
@@ -192,8 +199,8 @@ def test_the_model_keeps_its_own_rows():
 def test_sparse_batch():
     X, _, some = roll(300, 60)
     X, new = np.where(np.abs(X) > 1, X, 0.0)[:250], np.where(np.abs(X) > 1, X, 0.0)[250:]
-    dense = ClassConstrainedEmbedding(2).fit(X, some[:250]).transform_batch(new)
-    model = ClassConstrainedEmbedding(2).fit(sparse.csr_matrix(X), some[:250])
+    dense = spectral(2).fit(X, some[:250]).transform_batch(new)
+    model = spectral(2).fit(sparse.csr_matrix(X), some[:250])
     np.testing.assert_allclose(model.transform_batch(sparse.csr_matrix(new)), dense, atol=1e-6)
 
 
@@ -203,10 +210,10 @@ def test_sparse_batch():
 def test_neighbors_through_a_transformer():
     X, _, some = roll(400, 80)
     new = X[:30] + 0.1
-    direct = ClassConstrainedEmbedding(3).fit(X, some)
+    direct = spectral(3).fit(X, some)
     pipeline = make_pipeline(
         KNeighborsTransformer(n_neighbors=12, mode="distance"),
-        ClassConstrainedEmbedding(3, affinity="precomputed"),
+        spectral(3, affinity="precomputed"),
     ).fit(X, some)
     given = pipeline[-1]
     np.testing.assert_allclose(given.embedding_, direct.embedding_, atol=1e-8)
@@ -228,7 +235,7 @@ def test_a_graph_in_single_precision_with_neighbors_in_any_order():
     shuffled = sparse.csr_matrix(
         (graph.data[places].astype(np.float32), graph.indices[places], graph.indptr)
     )
-    model = ClassConstrainedEmbedding(2, affinity="precomputed", eigen_solver="dense")
+    model = spectral(2, affinity="precomputed", eigen_solver="dense")
     expected = model.fit(graph, some).embedding_
     np.testing.assert_allclose(model.fit(shuffled, some).embedding_, expected, atol=1e-3)
 
@@ -237,7 +244,7 @@ def test_a_graph_without_distances_is_pointed_out():
     X, _, some = roll(200, 60)
     graph = KNeighborsTransformer(n_neighbors=12, mode="connectivity").fit_transform(X)
     with pytest.warns(UserWarning, match=r'All distances in X are equal \(1\).*mode="distance"'):
-        ClassConstrainedEmbedding(2, affinity="precomputed").fit(graph, some)
+        spectral(2, affinity="precomputed").fit(graph, some)
 
 
 def _mean_of_neighbors(new, X, model, k):
@@ -252,15 +259,15 @@ def _mean_of_neighbors(new, X, model, k):
 
 def test_single_rows_lie_at_the_weighted_mean_of_their_neighbors():
     X, _, some = roll(300, 60)
-    model = ClassConstrainedEmbedding(2).fit(X, some)
+    model = spectral(2).fit(X, some)
     new = X[:30] + 0.1
     np.testing.assert_allclose(model.transform(new), _mean_of_neighbors(new, X, model, 12))
 
 
 def test_a_dense_matrix_of_distances():
     X, _, some = roll(300, 60)
-    direct = ClassConstrainedEmbedding(2).fit(X, some)
-    given = ClassConstrainedEmbedding(2, affinity="precomputed").fit(cdist(X, X), some)
+    direct = spectral(2).fit(X, some)
+    given = spectral(2, affinity="precomputed").fit(cdist(X, X), some)
     np.testing.assert_allclose(given.embedding_, direct.embedding_, atol=1e-8)
     new = X[:30] + 0.1
     np.testing.assert_allclose(given.transform(cdist(new, X)), direct.transform(new), atol=1e-8)
@@ -271,7 +278,7 @@ def test_a_dense_matrix_of_distances():
 def test_a_new_row_without_neighbors_is_told():
     X, _, some = roll(300, 60)
     D = KNeighborsTransformer(n_neighbors=12, mode="distance").fit_transform(X)
-    model = ClassConstrainedEmbedding(2, affinity="precomputed").fit(D, some)
+    model = spectral(2, affinity="precomputed").fit(D, some)
     empty = sparse.csr_matrix((1, 300))
     with pytest.warns(UserWarning, match=r"1 row\(s\) of X have no neighbour.*row 1;.*origin"):
         Z = model.transform(sparse.vstack([D[:1], empty], format="csr"))
@@ -293,7 +300,7 @@ def test_a_new_row_without_neighbors_is_told():
 )
 def test_classifiers(classifier, has_scores, has_probabilities):
     X, y, some = roll(600, 300)
-    model = ClassConstrainedEmbedding(2, classifier=classifier)
+    model = spectral(2, classifier=classifier)
     for state in (model, model.fit(X, some)):
         assert hasattr(state, "decision_function") == has_scores
         assert hasattr(state, "predict_proba") == has_probabilities
@@ -313,7 +320,7 @@ def test_classifiers(classifier, has_scores, has_probabilities):
 
 def test_the_center_classifier_takes_the_nearest_class_node():
     X, _, some = roll(300, 60)
-    model = ClassConstrainedEmbedding(2, classifier="center").fit(X, some)
+    model = spectral(2, classifier="center").fit(X, some)
     nearest = cdist(model.embedding_, model.class_centers_).argmin(axis=1)
     np.testing.assert_array_equal(model.classifier_.predict(model.embedding_), nearest)
 
@@ -322,15 +329,15 @@ def test_string_labels_and_none():
     X, y, some = roll(300, 60)
     names = np.array(["in", "out"], dtype=object)[y]
     names[some == -1] = None
-    model = ClassConstrainedEmbedding(2).fit(X, names)
-    numbered = ClassConstrainedEmbedding(2).fit(X, some)
+    model = spectral(2).fit(X, names)
+    numbered = spectral(2).fit(X, some)
     assert model.classes_.tolist() == ["in", "out"]
     np.testing.assert_array_equal(model.transduction_ == "out", numbered.transduction_ == 1)
 
 
 def test_score_counts_labelled_rows_only():
     X, y, some = roll(300, 60)
-    model = ClassConstrainedEmbedding(2).fit(X, some)
+    model = spectral(2).fit(X, some)
     partly = np.where(np.arange(300) % 3 == 0, y, -1)
     rows = partly != -1
     right = model.predict(X)[rows] == y[rows]
@@ -350,7 +357,7 @@ def test_score_counts_labelled_rows_only():
 def test_cross_validation_with_unlabelled_rows():
     X, _, some = roll(400, 200)
     order = np.random.RandomState(0).permutation(400)
-    scores = cross_val_score(ClassConstrainedEmbedding(2), X[order], some[order], cv=3)
+    scores = cross_val_score(spectral(2), X[order], some[order], cv=3)
     assert (scores > 0.8).all()
 
 
@@ -359,7 +366,7 @@ def test_cross_validation_with_unlabelled_rows():
 
 def test_beta_is_chosen_on_labelled_rows():
     X, y, some = roll(600, 100)
-    auto = ClassConstrainedEmbedding(2, beta="auto", classifier="linear", random_state=0)
+    auto = spectral(2, beta="auto", classifier="linear", random_state=0)
     auto.fit(X, some)
     assert auto.beta_ < 1.0
     tried = auto.history_["beta"].tolist()
@@ -369,9 +376,9 @@ def test_beta_is_chosen_on_labelled_rows():
     assert (auto.history_["seconds"] > 0).all()
     errors = dict(zip(tried[:-1], auto.history_["error"][:-1], strict=True))
     assert errors[auto.beta_] == min(errors.values())
-    chosen = ClassConstrainedEmbedding(2, beta=auto.beta_, classifier="linear").fit(X, some)
+    chosen = spectral(2, beta=auto.beta_, classifier="linear").fit(X, some)
     np.testing.assert_array_equal(auto.embedding_, chosen.embedding_)
-    worst = ClassConstrainedEmbedding(2, beta=1.0, classifier="linear").fit(X, some)
+    worst = spectral(2, beta=1.0, classifier="linear").fit(X, some)
     hidden = some == -1
     assert np.mean(auto.transduction_[hidden] != y[hidden]) < np.mean(
         worst.transduction_[hidden] != y[hidden]
@@ -381,8 +388,7 @@ def test_beta_is_chosen_on_labelled_rows():
 def test_beta_search_is_repeatable_whatever_n_jobs():
     X, _, some = roll(300, 40)
     first, second = (
-        ClassConstrainedEmbedding(beta="auto", random_state=3, n_jobs=n_jobs).fit(X, some)
-        for n_jobs in (1, 2)
+        spectral(beta="auto", random_state=3, n_jobs=n_jobs).fit(X, some) for n_jobs in (1, 2)
     )
     assert first.beta_ == second.beta_
     np.testing.assert_array_equal(first.history_["error"], second.history_["error"])
@@ -391,7 +397,7 @@ def test_beta_search_is_repeatable_whatever_n_jobs():
 @pytest.mark.parametrize("classifier", ["center", LogisticRegression()])
 def test_beta_search_with_other_classifiers(classifier):
     X, _, some = roll(200, 40)
-    model = ClassConstrainedEmbedding(beta="auto", classifier=classifier, random_state=3)
+    model = spectral(beta="auto", classifier=classifier, random_state=3)
     errors = model.fit(X, some).history_["error"][:-1].tolist()
     assert len(set(errors)) > 1
     assert min(errors) < 0.4
@@ -401,7 +407,7 @@ def test_one_label_a_class_leaves_beta_at_its_default():
     X, y, _ = roll(300, 0)
     some = np.full(300, -1)
     some[[np.argmax(y == 0), np.argmax(y == 1)]] = 0, 1
-    model = ClassConstrainedEmbedding(beta="auto").fit(X, some)
+    model = spectral(beta="auto").fit(X, some)
     assert model.beta_ == 0.1
     assert model.history_["beta"].tolist() == [0.1]
     assert "error" not in model.history_

@@ -34,7 +34,7 @@ def test_every_method_finds_the_eigenvalues_of_numpy(method, n_hubs):
     np.testing.assert_allclose(known.T @ found.vectors, 0.0, atol=1e-10)
     np.testing.assert_allclose(A @ found.vectors, found.vectors * found.values, atol=1e-10)
     assert found.method == method
-    assert found.stopping == ("exact" if method == "dense" else "converged")
+    assert found.stopping_reason == ("exact" if method == "dense" else "converged")
     assert found.n_iter >= 1
 
 
@@ -83,7 +83,7 @@ def test_no_convergence_is_said_and_the_best_is_returned():
     A, known = normalized_graph(3000, 1)
     with pytest.warns(ConvergenceWarning, match="max_iter=1 restarts"):
         found = leading_eigenvectors(A, known, 5, method="lanczos", max_iter=1)
-    assert found.stopping == "max_iter"
+    assert found.stopping_reason == "max_iter"
     assert found.residual > 1e-8
     assert np.isfinite(found.vectors).all()
 

@@ -26,8 +26,8 @@ def test_a_batch_solves_the_linear_system(problem):
     D = np.diag(W_uu.toarray().sum(axis=1) + W_ut.toarray().sum(axis=1))
     expected = np.linalg.solve(D - W_uu.toarray(), W_ut @ Z)
     assert found.reached.all()
-    assert found.stopping == "converged"
-    assert found.history[-1] <= 1e-11 < found.history[0]
+    assert found.stopping_reason == "converged"
+    assert found.residual <= 1e-11
     np.testing.assert_allclose(found.coordinates, expected, atol=1e-9)
 
 

@@ -5,16 +5,14 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import KNeighborsTransformer
 
 from supred.class_embedding.graph import (
-    GivenDistances,
-    NeighborIndex,
     auto_epsilon,
-    either_way,
     extension_weights,
     has_copy,
     heat_weights,
     parts_of,
-    squared_distances,
+    symmetrise,
 )
+from supred.class_embedding.neighbors import GivenDistances, NeighborIndex, squared_distances
 
 
 @pytest.fixture
@@ -63,7 +61,7 @@ def test_heat_weights_are_the_formula(X):
     W = np.exp(-slow / epsilon)
     graph = NeighborIndex.of(X, 5).among_rows()
     assert auto_epsilon(graph) == pytest.approx(epsilon, rel=1e-12)
-    fast = either_way(heat_weights(graph, epsilon)).toarray()
+    fast = symmetrise(heat_weights(graph, epsilon)).toarray()
     np.testing.assert_allclose(fast, np.maximum(W, W.T), atol=1e-12)
 
 
@@ -81,7 +79,7 @@ def test_more_copies_than_neighbors_do_not_cut_themselves_off(X, form):
     copies = np.repeat(X[[3, 9]], 30, axis=0)
     rows = np.vstack([X, copies])
     graph = NeighborIndex.of(form(rows), 5).among_rows()
-    assert len(set(parts_of(either_way(heat_weights(graph, 1e6))))) == 1
+    assert len(set(parts_of(symmetrise(heat_weights(graph, 1e6))))) == 1
     # the first copy sees its five nearest rows that differ from it
     values = np.sort(graph[[3]].data[graph[[3]].data > 0])
     apart = np.sort(cdist(X[[3]], rows, "sqeuclidean").ravel())
@@ -91,7 +89,7 @@ def test_more_copies_than_neighbors_do_not_cut_themselves_off(X, form):
 def test_all_rows_alike():
     graph = NeighborIndex.of(np.ones((30, 2)), 4).among_rows()
     assert auto_epsilon(graph) == 1.0
-    W = either_way(heat_weights(graph, 1.0))
+    W = symmetrise(heat_weights(graph, 1.0))
     assert set(W.data) == {1.0}
     assert len(set(parts_of(W))) == 1
 
@@ -104,7 +102,7 @@ def test_equal_rows_are_at_distance_zero_far_from_the_origin(X):
 
 def test_a_negligible_weight_is_no_edge():
     graph = NeighborIndex.of(np.array([[0.0], [1.0], [50.0]]), 1).among_rows()
-    W = either_way(heat_weights(graph, 1.0))
+    W = symmetrise(heat_weights(graph, 1.0))
     assert W.nnz == 2
     assert parts_of(W).tolist() == [0, 0, 1]
 

@@ -10,6 +10,13 @@ from supred import ClassConstrainedEmbedding
 from supred.datasets import make_classes_on_swiss_roll
 
 
+def spectral(n_components=None, **parameters):
+    """The embedding of the paper: eigenvectors, one beta."""
+    return ClassConstrainedEmbedding(
+        n_components, coordinates="spectral", **{"beta": 0.1, **parameters}
+    )
+
+
 def roll(n_rows, n_labelled, seed=0):
     """A swiss roll, its labels, and the labels with only the first `n_labelled` left."""
     X, y = make_classes_on_swiss_roll(n_rows, random_state=seed)
@@ -27,12 +34,12 @@ def test_rows_cut_off_are_named_and_placed():
     far = np.random.RandomState(0).normal(size=(20, 3)) + 300.0
     rows, labels = np.vstack([X, far]), np.append(some, np.full(20, -1))
     with pytest.warns(UserWarning, match=r"2 parts.*no path to a labelled row: row\(s\) 300, 301"):
-        model = ClassConstrainedEmbedding(2, epsilon=6.0).fit(rows, labels)
+        model = spectral(2, epsilon=6.0).fit(rows, labels)
     np.testing.assert_array_equal(model.stranded_rows_, np.arange(300, 320))
     np.testing.assert_array_equal(model.parts_, np.repeat([0, 1], [300, 20]))
     nearest = cdist(far, X).argmin(axis=1)
     np.testing.assert_array_equal(model.embedding_[300:], model.embedding_[nearest])
-    alone = ClassConstrainedEmbedding(2, epsilon=6.0).fit(X, some)
+    alone = spectral(2, epsilon=6.0).fit(X, some)
     np.testing.assert_allclose(model.embedding_[:300], alone.embedding_, atol=1e-8)
 
 
@@ -42,7 +49,7 @@ def test_rows_of_a_frame_are_named_by_its_index():
     far = np.full((20, 3), 300.0) + np.random.RandomState(0).normal(size=(20, 3))
     frame = pd.DataFrame(np.vstack([X, far]), index=[f"r{i}" for i in range(320)])
     with pytest.warns(UserWarning, match=r"row\(s\) r300, r301.* and 10 more"):
-        ClassConstrainedEmbedding(2).fit(frame, np.append(some, np.full(20, -1)))
+        spectral(2).fit(frame, np.append(some, np.full(20, -1)))
 
 
 def test_stranded_rows_of_a_given_graph_go_to_the_origin():
@@ -50,9 +57,7 @@ def test_stranded_rows_of_a_given_graph_go_to_the_origin():
     far = np.random.RandomState(0).normal(size=(20, 3)) + 300.0
     D = KNeighborsTransformer(n_neighbors=12, mode="distance").fit_transform(np.vstack([X, far]))
     with pytest.warns(UserWarning, match="placed at the origin"):
-        model = ClassConstrainedEmbedding(2, affinity="precomputed").fit(
-            D, np.append(some, np.full(20, -1))
-        )
+        model = spectral(2, affinity="precomputed").fit(D, np.append(some, np.full(20, -1)))
     np.testing.assert_array_equal(model.embedding_[300:], 0.0)
 
 
@@ -60,12 +65,12 @@ def test_an_isolated_row():
     X, _, some = roll(300, 60)
     rows = np.vstack([X, [[1e5, 0.0, 0.0]]])
     with pytest.warns(UserWarning, match=r"no path to a labelled row: row\(s\) 300;"):
-        model = ClassConstrainedEmbedding(2).fit(rows, np.append(some, -1))
+        model = spectral(2).fit(rows, np.append(some, -1))
     assert np.isfinite(model.embedding_).all()
     # labelled, it hangs on its class node alone
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = ClassConstrainedEmbedding(2).fit(rows, np.append(some, 1))
+        model = spectral(2).fit(rows, np.append(some, 1))
     assert model.stranded_rows_.size == 0
     np.testing.assert_allclose(
         model.embedding_[300] * model.eigenvalues_, model.class_centers_[1], rtol=1e-6
@@ -78,7 +83,7 @@ def test_classes_that_do_not_touch_are_told_apart():
     X = random.normal(size=(150, 4)) + 100.0 * y[:, None]
     some = np.where(random.uniform(size=150) < 0.2, y, -1)
     with pytest.warns(UserWarning, match=r"3 parts\. Cut off from the largest part: row"):
-        model = ClassConstrainedEmbedding(1).fit(X, some)
+        model = spectral(1).fit(X, some)
     np.testing.assert_array_equal(model.transduction_, y)
     assert (np.diff(model.class_centers_[:, 0]) > 0).all()
     assert model.eigenvalues_[0] == 1.0
@@ -90,7 +95,7 @@ def test_duplicated_rows():
     labels = np.append(some, np.full(80, -1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = ClassConstrainedEmbedding(2).fit(rows, labels)
+        model = spectral(2).fit(rows, labels)
     assert np.isfinite(model.embedding_).all()
     # a copy without a label lies where its like do, and the labelled original not far off
     copies = model.embedding_[240:]
@@ -99,7 +104,7 @@ def test_duplicated_rows():
 
 def test_all_rows_alike():
     y = np.array([0, 1] * 15)
-    model = ClassConstrainedEmbedding(n_neighbors=4).fit(np.ones((30, 2)), y)
+    model = spectral(n_neighbors=4).fit(np.ones((30, 2)), y)
     assert np.isfinite(model.embedding_).all()
     assert model.predict(np.ones((1, 2))) in model.classes_
 
@@ -112,10 +117,18 @@ def test_all_rows_alike():
     [
         ({"n_components": 0}, "n_components=0 is out of range"),
         ({"n_components": 60}, r"n_components=60 is out of range.*at most 59 \(60 rows"),
+        ({"n_components": 2, "coordinates": "flow"}, "at most 1 .*2 classes have 1 flow"),
+        ({"coordinates": "graph"}, "coordinates='graph' is not known"),
+        ({"n_neighbors": "many"}, "n_neighbors='many' is not known"),
+        ({"class_prior": "equal"}, "class_prior='equal' is not known"),
+        ({"class_prior": [0.2, 0.3, 0.5]}, "give one share for each of the 2 classes"),
+        ({"class_prior": [0.2, 0.9]}, "positive shares that sum to 1"),
+        ({"class_prior": "uniform", "coordinates": "spectral"}, "cannot be combined with spectral"),
+        ({"classifier": "flow", "coordinates": "spectral"}, "cannot be combined with spectral"),
         ({"n_neighbors": 0}, "n_neighbors=0 is out of range"),
         ({"n_neighbors": 60}, "n_neighbors=60 is too large for 60 rows; use at most 59"),
         ({"epsilon": 0.0}, "epsilon=0.0 is out of range"),
-        ({"epsilon": "scale"}, "epsilon='scale' is not known; use one of 'auto'"),
+        ({"epsilon": "scale"}, "epsilon='scale' is not known; use one of 'auto', 'local'"),
         ({"beta": -1.0}, "beta=-1.0 is out of range"),
         ({"beta": np.inf}, "beta=inf is out of range"),
         ({"beta": "best"}, "beta='best' is not known"),
@@ -154,14 +167,14 @@ def test_bad_labels(y, message):
 def test_weights_that_leave_a_class_without_ties():
     X, y, some = roll(60, 20)
     with pytest.raises(ValueError, match=r"all weights are zero for class\(es\) \[1\]"):
-        ClassConstrainedEmbedding().fit(X, some, sample_weight=(y == 0).astype(float))
+        spectral().fit(X, some, sample_weight=(y == 0).astype(float))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        ClassConstrainedEmbedding().fit(X, some, sample_weight=np.ones(59))
+        spectral().fit(X, some, sample_weight=np.ones(59))
 
 
 def test_no_convergence_is_said():
     X, _, some = roll(1500, 20)
-    model = ClassConstrainedEmbedding(10, eigen_solver="lanczos", max_iter=1)
+    model = spectral(10, eigen_solver="lanczos", max_iter=1)
     with pytest.warns(ConvergenceWarning, match="max_iter=1 restarts"):
         model.fit(X, some)
     assert model.stopping_reason_ == "max_iter"
@@ -171,4 +184,4 @@ def test_a_class_instead_of_a_classifier():
     X, _, some = roll(60, 20)
     message = r"classifier=KNeighborsClassifier is a class; give an instance, .*Classifier\(\)"
     with pytest.raises(ValueError, match=message):
-        ClassConstrainedEmbedding(classifier=KNeighborsClassifier).fit(X, some)
+        spectral(classifier=KNeighborsClassifier).fit(X, some)

@@ -1,8 +1,8 @@
-"""Class constrained embedding: a graph embedding that uses labels where there are any."""
+"""Class constrained embedding: a map of a neighbour graph that uses labels where there are any."""
 
-import time
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -10,42 +10,47 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from supred.base.dask_input import refuse
+from supred.base.dask_input import is_dask, lazily, refuse
 from supred.base.latent_classifier import LatentClassifier
-from supred.class_embedding.components import describe_parts
-from supred.class_embedding.embedding import (
-    ClassEmbedding,
-    class_ties,
-    embed_with_classes,
-)
 from supred.class_embedding.extension import extend_one_by_one, extend_together
+from supred.class_embedding.fitting import Result, Training, fit_embedding, train
+from supred.class_embedding.flow_coordinates import FlowClassifier
 from supred.class_embedding.graph import (
-    auto_epsilon,
-    either_way,
     extension_weights,
     has_copy,
     heat_weights,
-    index_rows,
+    symmetric_weights,
+    symmetrise,
 )
-from supred.class_embedding.parameters import as_columns, check_parameters
-from supred.class_embedding.partial_labels import encode_partial_labels, split_labels, tie_weights
-from supred.class_embedding.row_classifier import ClassifierChoice, Decider, classifier_has
-from supred.class_embedding.tie_search import choose_beta
-from supred.common.arguments import check_integer
+from supred.class_embedding.partial_labels import split_labels
+from supred.class_embedding.problem import Settings, as_columns, check_problem
+from supred.class_embedding.row_classifier import ClassifierChoice
+from supred.class_embedding.suggestion import suggest_rows
+from supred.common.arguments import check_integer, check_real
+
+
+def _classifier_has(name: str) -> Callable[[Any], bool]:
+    """Return a function that tells whether an estimator's classifier has a method."""
+
+    def has(self: "ClassConstrainedEmbedding") -> bool:
+        fitted = getattr(self, "classifier_", None)
+        if fitted is None and isinstance(self.classifier, str):
+            return self.classifier in ("auto", "flow") or hasattr(self._choice.new(), name)
+        return hasattr(self.classifier if fitted is None else fitted, name)
+
+    return has
 
 
 class ClassConstrainedEmbedding(LatentClassifier):
-    """Laplacian eigenmaps with a node for each class, for data of which a part is labelled.
+    """A map and a classifier for data of which a part is labelled, be it one row per class.
 
     The rows form a neighbour graph; each class is one more node, tied to the labelled rows of
-    that class. Rows that are joined lie close together in the embedding, so the classes draw
-    their rows together while the graph keeps its shape. A classifier works in the embedding.
+    that class. By default membership flows from the class nodes over the graph, and the flow
+    gives both the coordinates and the decisions. With ``coordinates="spectral"`` the graph and
+    its class nodes are embedded by Laplacian eigenmaps, as in the paper, and a classifier works
+    in the embedding.
 
     The embedding is of the rows given to `fit`, labelled or not. New rows are put between
     their neighbours.
@@ -53,106 +58,152 @@ class ClassConstrainedEmbedding(LatentClassifier):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions of the embedding; None is the number of classes minus one.
-    n_neighbors : int, default=12
+        Dimensions of the embedding; None is the number of classes minus one. With fewer, the
+        flow coordinates are those of the largest variance.
+    coordinates : {"auto", "flow", "spectral"}, default="auto"
+        "flow": the principal axes of the memberships, at most one fewer than classes.
+        "spectral": the leading eigenvectors of the graph with its class nodes. "auto" is the
+        flow, and "spectral" if `n_components` asks for more dimensions than the flow has.
+    n_neighbors : "auto" or int, default="auto"
         Neighbours of each row; two rows are joined if either is a neighbour of the other.
-        Smaller than the number of rows.
-    epsilon : "auto" or float, default="auto"
-        Width of the heat weights exp(-||x_i - x_j||^2 / epsilon). "auto" is ten times the mean
-        squared distance of a row to its nearest row that is not a copy of it.
-    beta : "auto" or float, default=0.1
+        Smaller than the number of rows. "auto" is 12 for spectral coordinates and 10 for the
+        flow; with 20 or more labels per class the best of 10, 5 and 3 on hidden labels.
+    epsilon : {"auto", "local"} or float, default="auto"
+        Width of the heat weights exp(-||x_i - x_j||^2 / epsilon). "local" gives each row its
+        own, a quarter of the squared distance to its farthest neighbour. "auto" is "local" for
+        the flow, and for spectral coordinates ten times the mean squared distance of a row to
+        its nearest row that is not a copy of it.
+    beta : "auto" or float, default="auto"
         Weight of the neighbour graph against the ties to the classes. With a large value the
-        labels have no influence. "auto" chooses among 0.01, 0.03, 0.1, 0.3 and 1 by leaving
-        some of the labelled rows out.
+        flow is that of Poisson learning, and spectral coordinates know nothing of the labels.
+        "auto" makes the flow's ties grow with the number of labels; for spectral coordinates it
+        chooses among 0.01, 0.03, 0.1, 0.3 and 1 by leaving some of the labelled rows out.
     affinity : {"nearest_neighbors", "precomputed"}, default="nearest_neighbors"
         With "precomputed", `X` holds distances to the rows of the training data: a sparse
         graph as :class:`sklearn.neighbors.KNeighborsTransformer` makes, all of whose entries
         are used, or a dense matrix, of which the `n_neighbors` smallest of each row are.
-    classifier : {"knn", "linear", "center"} or estimator, default="knn"
-        What decides in the embedding: the 3 nearest labelled rows, linear least squares with
-        intercept and ridge, the nearest class node, or any scikit-learn classifier.
+    classifier : {"auto", "flow", "knn", "linear", "center"} or estimator, default="auto"
+        What decides in the embedding: the largest membership ("flow", which needs all flow
+        coordinates), the 3 nearest labelled rows, linear least squares with intercept and ridge,
+        the nearest class node, or any scikit-learn classifier. "auto" is "flow" where it can
+        be, else "knn" (in fewer coordinates than flows, by the labels that the flow gave).
+    class_prior : None, "uniform" or array-like of shape (n_classes,), default=None
+        Known shares of the classes among the rows of `fit`, in the order of ``classes_``: the
+        flow goes on until they are predicted. "uniform" is for classes that are about equally
+        frequent, an array for shares that are known.
     alpha : float, default=1e-3
         Ridge penalty of the linear classifier.
     eigen_solver : {"auto", "dense", "lanczos", "shift-invert"}, default="auto"
-        "auto" is dense up to 600 nodes, Lanczos up to 10 000, and beyond that shift-invert
-        where the graph can be factorised with little fill, else Lanczos.
+        For spectral coordinates: "auto" is dense up to 600 nodes, Lanczos up to 10 000, and
+        beyond that shift-invert where the graph can be factorised with little fill, else Lanczos.
     tol : float, default=0.0
-        Relative accuracy of the eigenvalues; 0 is machine precision.
+        Relative accuracy of the eigenvalues, 0 meaning machine precision, or of the flow, 0
+        meaning 1e-5.
     max_iter : int or None, default=None
-        Restarts of the Lanczos method.
+        Restarts of the Lanczos method, or steps of the flow's solver (None: 2000).
     random_state : int, RandomState instance or None, default=None
-        Which labelled rows ``beta="auto"`` leaves out; nothing else is random.
+        Which labels are hidden to choose parameters, and the draws in `suggest`.
     n_jobs : int or None, default=None
-        Processes for the neighbour search and for ``beta="auto"``.
+        Processes for the neighbour search and for the search of `beta`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    coordinates_ : {"flow", "spectral"}
     embedding_ : ndarray of shape (n_rows, n_components)
-        Coordinates of the training rows. Their mean, weighted by the degrees in the graph, is
-        zero and their mean square one, the class nodes included.
+        Coordinates of the training rows.
     class_centers_ : ndarray of shape (n_classes, n_components)
         Coordinates of the class nodes.
     transduction_ : ndarray of shape (n_rows,)
-        A label for every training row: the given one, or the classifier's.
+        A label for every training row: the given one, or the predicted.
     eigenvalues_ : ndarray of shape (n_components,)
-        In falling order, at most 1.
-    beta_, epsilon_ : float
+        With spectral coordinates, in falling order, at most 1.
+    n_neighbors_, beta_ : int and float
         The values used.
+    epsilon_ : float or None
+        None if each row has its own.
     parts_ : ndarray of shape (n_rows,)
-        Connected part of the graph, class nodes included, each row lies in; 0 is the largest.
+        Connected component of the graph each row lies in, 0 for the largest; with spectral
+        coordinates class nodes join components.
     stranded_rows_ : ndarray of int
-        Rows with no path to any labelled row. Each was placed at its nearest row that has one,
-        or at the origin, the weighted mean, with ``affinity="precomputed"``.
-    classifier_ : estimator
-        Fitted on the labelled rows' coordinates.
+        Rows with no path to any labelled row. The flow gives them the shares of the classes.
+        Spectral coordinates place each at its nearest row that has a path, or at the origin
+        with ``affinity="precomputed"``.
+    classifier_ : object
+        What decides in the embedding.
     eigen_solver_ : str
-        The method used; "parts" if the parts of the graph gave all coordinates.
+        "flow", or the method used; "parts" if the components gave all coordinates.
     n_iter_ : int
-        Products with the matrix or its shifted inverse.
+        Products with the graph or its shifted inverse.
     history_ : dict of ndarrays
-        beta and seconds, one entry for each beta that was tried and a last one for the embedding
-        itself; with them the error (on labelled rows left out, if any beta was tried) and the
-        residual of the eigenvectors, NaN where there is none.
-    stopping_reason_ : str
-        Why the eigensolver stopped.
+        One entry for each value tried on hidden labels, with its error, and a last one with the
+        residual and the seconds of the solution; NaN where an entry has no value.
+    stopping_reason_ : {"converged", "max_iter", "exact"}
+        Why the solver stopped.
 
     Warns
     -----
     UserWarning
-        If the graph falls into several parts. It names rows that are cut off. Parts with
-        labelled rows are told apart by the first coordinates, in the order of their first
-        classes; rows without a path to a labelled row are placed as `stranded_rows_` says.
-        If all distances of a precomputed graph are equal.
+        If rows have no path to a labelled row; with spectral coordinates, if the graph has
+        several components. It names rows that are cut off. If all distances of a precomputed
+        graph are equal.
+    ConvergenceWarning
+        If the solver stopped early.
 
     References
     ----------
     J. A. Costa and A. O. Hero, "Classification constrained dimensionality reduction", ICASSP
-    2005.
+    2005. J. Calder, B. Cook, M. Thorpe, D. Slepcev, "Poisson learning", ICML 2020.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
     >>> from supred import ClassConstrainedEmbedding
-    >>> from supred.datasets import make_classes_on_swiss_roll
-    >>> X, y = make_classes_on_swiss_roll(1000, random_state=0)
-    >>> y_some = np.where(np.arange(1000) < 200, y, -1)
-    >>> model = ClassConstrainedEmbedding(classifier="linear", n_components=2).fit(X, y_some)
-    >>> model.embedding_.shape
-    (1000, 2)
-    >>> bool(np.mean(model.transduction_[200:] == y[200:]) > 0.9)
+    >>> X, y = load_digits(return_X_y=True)
+    >>> y_few = np.full(len(y), -1)  # unlabelled
+    >>> for k in range(10):
+    ...     y_few[np.flatnonzero(y == k)[:2]] = k  # two labels per class
+    >>> model = ClassConstrainedEmbedding().fit(X, y_few)
+    >>> bool(np.mean(model.transduction_ == y) > 0.9)
     True
+    >>> model.suggest(3).shape  # rows to label next
+    (3,)
     """
+
+    _fitted_attributes = (
+        *LatentClassifier._fitted_attributes,
+        "coordinates_",
+        "embedding_",
+        "class_centers_",
+        "transduction_",
+        "eigenvalues_",
+        "n_neighbors_",
+        "beta_",
+        "epsilon_",
+        "parts_",
+        "stranded_rows_",
+        "classifier_",
+        "eigen_solver_",
+        "n_iter_",
+        "history_",
+        "stopping_reason_",
+        "_index",
+        "_distances",
+        "_ties",
+    )
 
     def __init__(
         self,
         n_components: int | None = None,
         *,
-        n_neighbors: int = 12,
-        epsilon: Any = "auto",
-        beta: Any = 0.1,
+        coordinates: str = "auto",
+        n_neighbors: int | str = "auto",
+        epsilon: float | str = "auto",
+        beta: float | str = "auto",
         affinity: str = "nearest_neighbors",
-        classifier: Any = "knn",
+        classifier: Any = "auto",
+        class_prior: Any = None,
         alpha: float = 1e-3,
         eigen_solver: str = "auto",
         tol: float = 0.0,
@@ -161,11 +212,13 @@ class ClassConstrainedEmbedding(LatentClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
+        self.coordinates = coordinates
         self.n_neighbors = n_neighbors
         self.epsilon = epsilon
         self.beta = beta
         self.affinity = affinity
         self.classifier = classifier
+        self.class_prior = class_prior
         self.alpha = alpha
         self.eigen_solver = eigen_solver
         self.tol = tol
@@ -174,7 +227,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ClassConstrainedEmbedding":
-        """Embed the rows and train the classifier on the labelled ones.
+        """Embed the rows and find what decides in the embedding.
 
         Parameters
         ----------
@@ -190,56 +243,103 @@ class ClassConstrainedEmbedding(LatentClassifier):
         -------
         self : ClassConstrainedEmbedding
         """
-        check_parameters(self)
-        self._choice.check()
+        settings = self._settings()
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, "
                 "but the target y is None."
             )
         names = getattr(X, "index", None) if hasattr(X, "iloc") else None
-        # A copy: the rows are kept, and the caller may change theirs.
         refuse(self, X)
+        # A copy: the rows are kept, and the caller may change theirs.
         X = validate_data(self, X, ensure_min_samples=2, copy=True, **self._input_options)
-        check_consistent_length(X, y)
-        self.classes_, codes = encode_partial_labels(y)
-        weights, codes = tie_weights(sample_weight, codes, self.classes_)
-        n_components = self.n_components or len(self.classes_) - 1
-        n_rows = X.shape[0]
-        check_integer("n_components", n_components, low=1, high=n_rows - 1, why=f"{n_rows} rows")
+        problem = check_problem(X, y, sample_weight, names, settings)
+        return self._keep(fit_embedding(problem, settings))
 
-        given = self.affinity == "precomputed"
-        self._index, graph = index_rows(X, self.n_neighbors, given=given, n_jobs=self.n_jobs)
-        self.epsilon_ = auto_epsilon(graph) if self.epsilon == "auto" else float(self.epsilon)
-        W = either_way(heat_weights(graph, self.epsilon_))
-        self.beta_, history = self._choose_beta(W, codes, weights, n_components)
+    def _settings(self) -> Settings:
+        """Return the parameters, checked."""
+        check_real("alpha", self.alpha, low=0.0)
+        return Settings(
+            self.n_components,
+            self.coordinates,
+            self.n_neighbors,
+            self.epsilon,
+            self.beta,
+            self.affinity,
+            self._choice,
+            self.class_prior,
+            self.eigen_solver,
+            self.tol,
+            self.max_iter,
+            self.random_state,
+            self.n_jobs,
+        )
 
-        start = time.perf_counter()
-        result = embed_with_classes(
-            W,
-            class_ties(codes, weights, len(self.classes_)),
-            self.beta_,
-            n_components,
-            method=self.eigen_solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
-        spent = time.perf_counter() - start
-        last = {"beta": self.beta_, "seconds": spent, "residual": result.residual}
-        self.history_ = as_columns([*history, last])
-        self.stopping_reason_ = result.stopping
-        self._keep(result, names)
-        labelled = codes >= 0
-        self.classifier_ = self._choice.train(
-            self.embedding_[labelled],
-            self.classes_[codes[labelled]],
-            weights[labelled],
-            (self.class_centers_, self.classes_),
-        )
-        self.transduction_ = self.classes_[codes]
-        if not labelled.all():
-            self.transduction_[~labelled] = self.classifier_.predict(self.embedding_[~labelled])
+    def _keep(self, result: Result) -> "ClassConstrainedEmbedding":
+        """Copy a result into the fitted attributes."""
+        found, graph = result.coordinates, result.graph
+        self.classes_ = result.problem.classes
+        self.coordinates_ = result.problem.coordinates
+        self.embedding_ = found.rows
+        self.class_centers_ = found.centers
+        self.transduction_ = result.transduction
+        self.eigenvalues_ = found.eigenvalues
+        self.n_neighbors_ = graph.index.n_neighbors
+        self.beta_ = found.beta
+        self.epsilon_ = graph.epsilon
+        self.parts_ = found.parts
+        self.stranded_rows_ = np.flatnonzero(found.stranded)
+        self.classifier_ = result.classifier
+        self.eigen_solver_ = found.method
+        self.n_iter_ = found.n_iter
+        self.history_ = as_columns(found.history)
+        self.stopping_reason_ = found.stopping_reason
+        self._n_features_out = found.rows.shape[1]
+        self._index, self._distances = graph.index, graph.distances
+        self._ties, self._training = graph.ties, result.training
         return self
+
+    def suggest(self, n_rows: int = 1) -> np.ndarray:
+        """Return the unlabelled training rows whose labels would help most.
+
+        A row helps where many rows around it are undecided and far from all labels; rows are
+        chosen one after the other, so that they are spread over the graph.
+
+        Parameters
+        ----------
+        n_rows : int, default=1
+
+        Returns
+        -------
+        rows : ndarray of int, shape (n_rows,)
+            The best first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_iris
+        >>> from supred import ClassConstrainedEmbedding
+        >>> X, y = load_iris(return_X_y=True)
+        >>> y_few = np.full(150, -1)
+        >>> y_few[[0, 50, 100]] = [0, 1, 2]
+        >>> row = ClassConstrainedEmbedding(random_state=0).fit(X, y_few).suggest()[0]
+        >>> y_few[row] = y[row]
+        """
+        check_is_fitted(self)
+        unlabelled = len(self.embedding_) - self._ties.nnz
+        check_integer("n_rows", n_rows, low=1, high=unlabelled, why=f"{unlabelled} unlabelled rows")
+        Z = self.embedding_
+        decided: Any = self.classifier_
+        return suggest_rows(
+            symmetric_weights(self._distances, self.epsilon_),
+            self._ties,
+            self.beta_,
+            decided.predict_proba(Z)
+            if hasattr(decided, "predict_proba")
+            else np.full((len(Z), len(self.classes_)), 1.0 / len(self.classes_)),
+            n_rows,
+            check_random_state(self.random_state),
+        )
 
     def transform_batch(self, X: Any) -> np.ndarray:
         """Return coordinates of new rows that are also each other's neighbours.
@@ -263,16 +363,19 @@ class ClassConstrainedEmbedding(LatentClassifier):
         alone = extension_weights(self._index.of_rows(X), self.epsilon_)
         single = extend_one_by_one(alone, self.embedding_)
         copies = has_copy(to_training)
+        # Side by side, so that both kinds of neighbours share a row's own width.
+        weights = heat_weights(sparse.hstack([to_training, among_new], format="csr"), self.epsilon_)
+        n_rows = to_training.shape[1]
         result = extend_together(
-            either_way(heat_weights(among_new, self.epsilon_)),
-            heat_weights(to_training, self.epsilon_),
+            symmetrise(weights[:, n_rows:]),
+            weights[:, :n_rows],
             self.embedding_,
             given=np.where(copies[:, None], single, np.nan),
         )
-        if result.stopping != "converged":
+        if result.stopping_reason != "converged":
             warnings.warn(
                 "The coordinates of the batch did not converge (the relative residual is "
-                f"{result.history[-1]:.1e}); transform does not iterate.",
+                f"{result.residual:.1e}); transform does not iterate.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -290,7 +393,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         -------
         labels : ndarray of shape (n_rows,)
         """
-        return self.classify_latent(self._latent(X))
+        return lazily(self, X, _labels) if is_dask(X) else self.classify_latent(self._latent(X))
 
     def classify_latent(self, Z: np.ndarray) -> np.ndarray:
         """Return the class of each point of the latent space.
@@ -320,13 +423,14 @@ class ClassConstrainedEmbedding(LatentClassifier):
         if sample_weight is not None:
             check_consistent_length(labelled, sample_weight)
             sample_weight = np.asarray(sample_weight)[labelled]
-        predicted = self.predict(X)
+        predicted: Any = self.predict(X)
+        predicted = predicted.compute() if is_dask(X) else predicted
         check_consistent_length(predicted, labelled)
         return float(accuracy_score(labels, predicted[labelled], sample_weight=sample_weight))
 
-    @available_if(classifier_has("decision_function"))
+    @available_if(_classifier_has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the classifier's scores, where it has any ("linear" has).
+        """Return the classifier's scores, where it has any ("flow" and "linear" have).
 
         Parameters
         ----------
@@ -336,11 +440,13 @@ class ClassConstrainedEmbedding(LatentClassifier):
         -------
         scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
         """
-        return self._decide(self._latent(X))
+        return lazily(self, X, _scores) if is_dask(X) else self._decide(self._latent(X))
 
-    @available_if(classifier_has("predict_proba"))
+    @available_if(_classifier_has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the classifier's probabilities, where it has any ("knn" and "center" have).
+        """Return the classifier's probabilities, where it has any ("linear" has none).
+
+        Those of the flow are calibrated on hidden labels where there are at least 20 per class.
 
         Parameters
         ----------
@@ -350,49 +456,39 @@ class ClassConstrainedEmbedding(LatentClassifier):
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
         """
-        Z = self._latent(X)
-        return self.classifier_.predict_proba(Z.astype(float, copy=False))
+        if is_dask(X):
+            return lazily(self, X, _probabilities)
+        return self._probabilities(self._latent(X))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return parameters and fitted attributes: all that a file must hold of the estimator."""
+        if not isinstance(self.classifier, str):
+            raise ValueError(
+                "classifier is an object of your own, which cannot be saved; use one of the "
+                "classifiers known by name."
+            )
+        state = super().to_state()
+        if self._training is not None:
+            state["classifier_"] = self._training
+        return state
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Return the fitted estimator whose state `to_state` returned."""
+        made = super().from_state(state)
+        made._training = None
+        made._distances = sparse.csr_array(made._distances)
+        made._ties = sparse.csr_array(made._ties)
+        if isinstance(made.classifier_, Training):
+            made._training = made.classifier_
+            made.classifier_ = train(
+                made._choice.named(), made._training, made.class_centers_, made.classes_
+            )
+        return made
 
     @property
     def _choice(self) -> ClassifierChoice:
         return ClassifierChoice(self.classifier, self.alpha)
-
-    def _choose_beta(
-        self, W: sparse.csr_array, codes: np.ndarray, weights: np.ndarray, n_components: int
-    ) -> tuple[float, list[dict[str, float]]]:
-        """Return beta and the record of its search."""
-        if self.beta != "auto":
-            return float(self.beta), []
-        search = choose_beta(
-            W,
-            codes,
-            weights,
-            n_components,
-            Decider(self._choice, codes, weights),
-            random_state=check_random_state(self.random_state),
-            method=self.eigen_solver,
-            n_jobs=self.n_jobs,
-        )
-        return search.beta, search.history
-
-    def _keep(self, result: ClassEmbedding, names: Any) -> None:
-        """Keep the embedding, place stranded rows, and say which rows are cut off."""
-        self.embedding_ = result.rows
-        self.class_centers_ = result.centers
-        self.eigenvalues_ = result.eigenvalues
-        self.parts_ = result.parts
-        self.stranded_rows_ = np.flatnonzero(result.stranded)
-        self.eigen_solver_ = result.method
-        self.n_iter_ = result.n_iter
-        self._n_features_out = result.rows.shape[1]
-        if self.stranded_rows_.size:
-            self._index.place(self.embedding_, self.stranded_rows_)
-        if self.parts_.max() > 0:
-            warnings.warn(
-                describe_parts(self.parts_, result.stranded, names, self._index.placing),
-                UserWarning,
-                stacklevel=3,
-            )
 
     def _project(self, X: Any) -> np.ndarray:
         graph = self._index.of_rows(X)
@@ -410,12 +506,28 @@ class ClassConstrainedEmbedding(LatentClassifier):
     def _decide(self, Z: np.ndarray) -> np.ndarray:
         return self.classifier_.decision_function(Z.astype(float, copy=False))
 
+    def _probabilities(self, Z: np.ndarray) -> np.ndarray:
+        return self.classifier_.predict_proba(Z.astype(float, copy=False))
+
     def _model_arrays(self) -> list[np.ndarray]:
-        kept = vars(self.classifier_).values()
-        learnt = [value for value in kept if isinstance(value, np.ndarray)]
+        learnt = [] if self._training is None else [self._training.Z]
+        if isinstance(self.classifier_, FlowClassifier):
+            learnt = [self.classifier_.axes]
         return [self.embedding_, *self._index.arrays(), *learnt]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags
+
+
+def _labels(model: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
+    return model.classify_latent(model._project(block))
+
+
+def _scores(model: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
+    return model._decide(model._project(block))
+
+
+def _probabilities(model: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
+    return model._probabilities(model._project(block))

@@ -95,6 +95,25 @@ def describe_parts(parts: np.ndarray, stranded: np.ndarray, names: Any, rule: st
     return " ".join(text)
 
 
+def describe_stranded(components: np.ndarray, stranded: np.ndarray, names: Any) -> str:
+    """Say which rows no flow reaches, and what they get.
+
+    Parameters
+    ----------
+    components : ndarray of shape (n_rows,)
+    stranded : ndarray of bool, shape (n_rows,)
+        Rows of components without a labelled row.
+    names : sequence or None
+        What to call the rows; their numbers if None.
+    """
+    count = len(np.unique(components[stranded]))
+    return (
+        f"{count} component(s) of the neighbour graph have no labelled row: "
+        f"{_names(np.flatnonzero(stranded), names)}. Their rows get the shares of the classes; "
+        "label one of them (see stranded_rows_ and suggest) or raise n_neighbors."
+    )
+
+
 def _names(rows: np.ndarray, names: Any) -> str:
     shown = rows[:NAMED].tolist() if names is None else [names[row] for row in rows[:NAMED]]
     more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""

@@ -43,7 +43,7 @@ class Eigenvectors:
         Orthonormal columns.
     method : str
         One of ``METHODS``.
-    stopping : str
+    stopping_reason : str
         "exact", "converged" or "max_iter".
     residual : float
         Largest norm of ``A v - value v``.
@@ -54,7 +54,7 @@ class Eigenvectors:
     values: np.ndarray
     vectors: np.ndarray
     method: str
-    stopping: str
+    stopping_reason: str
     residual: float
     n_iter: int
 

@@ -44,7 +44,7 @@ class ClassEmbedding:
         Rows with no path to any class node.
     method : str
         How the eigenproblem was solved.
-    stopping : str
+    stopping_reason : str
         "exact", "converged" or "max_iter".
     residual : float
         Largest residual of an eigenvector.
@@ -58,7 +58,7 @@ class ClassEmbedding:
     parts: np.ndarray
     stranded: np.ndarray
     method: str
-    stopping: str
+    stopping_reason: str
     residual: float
     n_iter: int
 
@@ -67,20 +67,20 @@ class TooFewNodesError(ValueError):
     """There are fewer nodes to embed than dimensions asked for."""
 
 
-def class_ties(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> sparse.csr_array:
+def class_ties(class_index: np.ndarray, weights: np.ndarray, n_classes: int) -> sparse.csr_array:
     """Return C, shape (n_classes, n_rows): the weight of each labelled row in its class's row.
 
     Parameters
     ----------
-    codes : ndarray of shape (n_rows,)
+    class_index : ndarray of shape (n_rows,)
         Class of each row, -1 for none.
     weights : ndarray of shape (n_rows,)
         Weight of each row's tie; 0 is no tie.
     n_classes : int
     """
-    tied = np.flatnonzero((codes >= 0) & (weights > 0))
+    tied = np.flatnonzero((class_index >= 0) & (weights > 0))
     return sparse.csr_array(
-        (weights[tied], (codes[tied], tied)), shape=(n_classes, len(codes)), dtype=float
+        (weights[tied], (class_index[tied], tied)), shape=(n_classes, len(class_index)), dtype=float
     )
 
 
@@ -154,7 +154,7 @@ def embed_with_classes(
         )
         vectors = np.hstack([contrasts, found.vectors])
         values = np.append(values, found.values)
-        used, stopping = found.method, found.stopping
+        used, stopping = found.method, found.stopping_reason
         residual, n_iter = found.residual, found.n_iter
 
     Y = np.full((n_classes + n_rows, n_components), np.nan)

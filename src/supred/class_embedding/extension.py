@@ -9,13 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import cg
 
+from supred.class_embedding.conjugate_gradients import conjugate_gradients
 from supred.class_embedding.graph import parts_of
 
-# Each round of conjugate gradients leaves about 1e-5 of the residual it starts from, the default
-# of SciPy: the argument that sets it has different names in the supported versions.
-MAX_ROUNDS = 8
 RELATIVE_RESIDUAL = 1e-11
 
 
@@ -29,16 +26,16 @@ class Extension:
         NaN where a row has no path to an embedded row.
     reached : ndarray of bool, shape (n_new,)
         Rows with a path to an embedded row.
-    history : list of float
-        Relative residual after each round.
-    stopping : str
-        "converged" or "max_rounds".
+    residual : float
+        Relative residual of the solution.
+    stopping_reason : str
+        "converged" or "max_iter".
     """
 
     coordinates: np.ndarray
     reached: np.ndarray
-    history: list[float]
-    stopping: str
+    residual: float
+    stopping_reason: str
 
 
 def extend_one_by_one(weights: sparse.csr_array, Z: np.ndarray) -> np.ndarray:
@@ -76,29 +73,14 @@ def extend_together(
     anchored = fixed | (np.asarray(W_ut.sum(axis=1)).ravel() > 0)
     reached = _reachable(W_uu, anchored)
     free = np.flatnonzero(reached & ~fixed)
-    history: list[float] = []
     if free.size == 0:
-        return Extension(Y, reached, history, "converged")
-
+        return Extension(Y, reached, 0.0, "converged")
     pull = np.asarray(W_ut[free] @ Z) + np.asarray(W_uu[free] @ np.where(fixed[:, None], Y, 0.0))
-    # Scaled by the degrees from both sides the matrix has a unit diagonal.
-    scale = 1.0 / np.sqrt(degrees[free])
-    S = sparse.csr_array(sparse.diags(scale) @ W_uu[free][:, free] @ sparse.diags(scale))
-    M = sparse.csr_array(sparse.identity(free.size)) - S
-    right = pull * scale[:, None]
-    solution = np.zeros_like(right)
-    size = float(np.linalg.norm(right)) or 1.0
-    stopping = "max_rounds"
-    for _ in range(MAX_ROUNDS):
-        residual = right - M @ solution
-        history.append(float(np.linalg.norm(residual)) / size)
-        if history[-1] <= RELATIVE_RESIDUAL:
-            stopping = "converged"
-            break
-        for column in range(right.shape[1]):
-            solution[:, column] += cg(M, residual[:, column], atol=0.0)[0]
-    Y[free] = solution * scale[:, None]
-    return Extension(Y, reached, history, stopping)
+    solved = conjugate_gradients(
+        W_uu[free][:, free].tocsr(), degrees[free], pull, tol=RELATIVE_RESIDUAL
+    )
+    Y[free] = solved.values
+    return Extension(Y, reached, solved.residual, solved.stopping_reason)
 
 
 def _reachable(W: sparse.csr_array, start: np.ndarray) -> np.ndarray:

@@ -33,9 +33,9 @@ def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
                 "if -1 is one of your classes, give it another name."
             ) from error
         raise
-    codes = np.full(len(labelled), -1)
-    codes[labelled] = found
-    return classes, codes
+    class_index = np.full(len(labelled), -1)
+    class_index[labelled] = found
+    return classes, class_index
 
 
 def split_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -69,27 +69,29 @@ def split_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tie_weights(
-    sample_weight: Any, codes: np.ndarray, classes: np.ndarray
+    sample_weight: Any, class_index: np.ndarray, classes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weight of each row's tie to its class, and the codes without rows of weight 0.
+    """Return the weight of each row's tie to its class, and the class indices.
+
+    A row of weight 0 counts as unlabelled.
 
     Parameters
     ----------
     sample_weight : None, number or array-like of shape (n_rows,)
         The weights of unlabelled rows are not looked at.
-    codes : ndarray of shape (n_rows,)
+    class_index : ndarray of shape (n_rows,)
         Class of each row, -1 for none.
     classes : ndarray of shape (n_classes,)
     """
-    labelled = codes >= 0
+    labelled = class_index >= 0
     if sample_weight is not None and not isinstance(sample_weight, Real):
         sample_weight = np.asarray(sample_weight)
         if sample_weight.ndim == 1:
-            check_consistent_length(codes, sample_weight)
+            check_consistent_length(class_index, sample_weight)
             sample_weight = sample_weight[labelled]
-    weights = np.zeros(len(codes))
-    weights[labelled] = check_weights(sample_weight, None, codes[labelled], classes)
-    return weights, np.where(weights > 0, codes, -1)
+    weights = np.zeros(len(class_index))
+    weights[labelled] = check_weights(sample_weight, None, class_index[labelled], classes)
+    return weights, np.where(weights > 0, class_index, -1)
 
 
 def is_unlabelled(y: np.ndarray) -> np.ndarray:

@@ -1,7 +1,6 @@
 """The classifier that decides in an embedding."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from supred.class_embedding.embedding import ClassEmbedding
 from supred.common.arguments import check_choice
 
-CLASSIFIERS = ("knn", "linear", "center")
+CLASSIFIERS = ("auto", "flow", "knn", "linear", "center")
 N_NEAREST = 3
 
 
@@ -24,6 +23,7 @@ class ClassifierChoice:
     Attributes
     ----------
     kind : {"knn", "linear", "center"} or estimator
+        Or "auto" and "flow", which stand for what :mod:`supred.class_embedding.fitting` chooses.
     alpha : float
         Ridge penalty of the linear classifier.
     """
@@ -45,6 +45,14 @@ class ClassifierChoice:
                 f"classifier={self.kind!r} has no fit and predict; "
                 f"use one of {', '.join(map(repr, CLASSIFIERS))} or a scikit-learn classifier."
             )
+
+    def named(self) -> "ClassifierChoice":
+        """Return the choice with "auto" replaced by what it is without flow coordinates."""
+        return (
+            replace(self, kind="knn")
+            if isinstance(self.kind, str) and self.kind == "auto"
+            else self
+        )
 
     def new(self, n_rows: int = N_NEAREST) -> Any:
         """Return an unfitted classifier for `n_rows` labelled rows."""
@@ -78,31 +86,28 @@ class ClassifierChoice:
         return classifier.fit(Z, labels)
 
 
-def classifier_has(name: str) -> Callable[[Any], bool]:
-    """Return a function that tells whether an estimator's classifier has a method."""
-    return lambda model: hasattr(getattr(model, "classifier_", None) or model._choice.new(), name)
-
-
 @dataclass(frozen=True)
 class Decider:
-    """Decides on hidden rows for the search of beta; classes are their codes here.
+    """Decides on hidden rows for the search of beta; classes are their indices here.
 
     Attributes
     ----------
     choice : ClassifierChoice
-    codes : ndarray of shape (n_rows,)
+    class_index : ndarray of shape (n_rows,)
     weights : ndarray of shape (n_rows,)
     """
 
     choice: ClassifierChoice
-    codes: np.ndarray
+    class_index: np.ndarray
     weights: np.ndarray
 
     def __call__(
         self, embedding: ClassEmbedding, learn: np.ndarray, test: np.ndarray
     ) -> np.ndarray:
-        """Train on the rows `learn` and return the codes of the rows `test`."""
+        """Train on the rows `learn` and return the class indices of the rows `test`."""
         rows = np.nan_to_num(embedding.rows)  # stranded rows at the origin
         nodes = embedding.centers, np.arange(len(embedding.centers))
-        classifier = self.choice.train(rows[learn], self.codes[learn], self.weights[learn], nodes)
+        classifier = self.choice.train(
+            rows[learn], self.class_index[learn], self.weights[learn], nodes
+        )
         return classifier.predict(rows[test])

@@ -26,7 +26,7 @@ N_FOLDS, N_FOLDS_LARGE, LARGE = 5, 3, 5000
 # Eigenvectors to this relative accuracy give the same decisions.
 COARSE = 1e-6
 
-# Given an embedding, the rows to learn from and the rows to decide on: codes of the latter.
+# Given an embedding, the rows to learn from and the rows to decide on: class indices of the latter.
 Decide = Callable[[ClassEmbedding, np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -44,20 +44,17 @@ class BetaSearch:
         Part of the hidden rows that was misclassified; NaN if no row could be hidden.
     history : list of dict
         One entry for each beta: beta, seconds, error.
-    stopping : str
-        "all tried" or "no class has two labelled rows".
     """
 
     beta: float
     betas: np.ndarray
     errors: np.ndarray
     history: list[dict[str, float]]
-    stopping: str
 
 
 def choose_beta(
     W: sparse.csr_array,
-    codes: np.ndarray,
+    class_index: np.ndarray,
     weights: np.ndarray,
     n_components: int,
     decide: Decide,
@@ -74,13 +71,13 @@ def choose_beta(
     ----------
     W : sparse array of shape (n_rows, n_rows)
         Symmetric weights of the neighbour graph.
-    codes : ndarray of shape (n_rows,)
+    class_index : ndarray of shape (n_rows,)
         Class of each row, -1 for none.
     weights : ndarray of shape (n_rows,)
         Weight of each row's tie.
     n_components : int
     decide : callable
-        ``decide(embedding, learn, test)`` returns the codes of the rows `test`.
+        ``decide(embedding, learn, test)`` returns the class indices of the rows `test`.
     random_state : RandomState
         Which rows are left out together.
     betas : sequence of float
@@ -91,16 +88,15 @@ def choose_beta(
     n_jobs : int or None
     """
     if n_folds is None:
-        n_folds = N_FOLDS if len(codes) <= LARGE else N_FOLDS_LARGE
-    folds = hide_in_folds(codes, n_folds, random_state)
+        n_folds = N_FOLDS if len(class_index) <= LARGE else N_FOLDS_LARGE
+    folds = hide_in_folds(class_index, n_folds, random_state)
     n_folds = int(folds.max()) + 1
     if n_folds == 0:
         errors = np.full(len(betas), np.nan)
-        reason = "no class has two labelled rows"
-        return BetaSearch(DEFAULT_BETA, np.array(betas), errors, [], reason)
+        return BetaSearch(DEFAULT_BETA, np.array(betas), errors, [])
     trials = [(beta, fold) for beta in betas for fold in range(n_folds)]
     results = Parallel(n_jobs=n_jobs)(
-        delayed(_try)(W, codes, weights, n_components, decide, beta, folds == fold, method)
+        delayed(_try)(W, class_index, weights, n_components, decide, beta, folds == fold, method)
         for beta, fold in trials
     )
     wrong = np.array([count for count, _ in results]).reshape(len(betas), n_folds).sum(axis=1)
@@ -112,21 +108,21 @@ def choose_beta(
         for beta, error, spent in zip(betas, errors, seconds, strict=True)
     ]
     chosen = float(betas[best[len(best) // 2]])
-    return BetaSearch(chosen, np.array(betas), errors, history, "all tried")
+    return BetaSearch(chosen, np.array(betas), errors, history)
 
 
 def hide_in_folds(
-    codes: np.ndarray, n_folds: int, random_state: np.random.RandomState
+    class_index: np.ndarray, n_folds: int, random_state: np.random.RandomState
 ) -> np.ndarray:
     """Return the fold in which each row's label is hidden, -1 for never.
 
     The rows of each class are dealt out in random order, so that each fold holds its share of
     each class. A class's only labelled row is never hidden.
     """
-    folds = np.full(len(codes), -1)
+    folds = np.full(len(class_index), -1)
     start = 0
-    for code in range(codes.max() + 1):
-        members = random_state.permutation(np.flatnonzero(codes == code))
+    for k in range(class_index.max() + 1):
+        members = random_state.permutation(np.flatnonzero(class_index == k))
         if len(members) < 2:
             continue
         # Classes begin at different folds, or small classes would all lie in the first ones.
@@ -139,7 +135,7 @@ def hide_in_folds(
 
 def _try(
     W: sparse.csr_array,
-    codes: np.ndarray,
+    class_index: np.ndarray,
     weights: np.ndarray,
     n_components: int,
     decide: Decide,
@@ -149,12 +145,12 @@ def _try(
 ) -> tuple[int, float]:
     """Return how many hidden rows were misclassified, and the seconds it took."""
     start = time.perf_counter()
-    visible = np.where(hidden, -1, codes)
-    C = class_ties(visible, weights, int(codes.max()) + 1)
+    visible = np.where(hidden, -1, class_index)
+    C = class_ties(visible, weights, int(class_index.max()) + 1)
     learn, test = np.flatnonzero(visible >= 0), np.flatnonzero(hidden)
     try:
         embedding = embed_with_classes(W, C, beta, n_components, method=method, tol=COARSE)
     except TooFewNodesError:  # the labels left reach too little of the graph, whatever beta is
         return len(test), time.perf_counter() - start
-    wrong = int(np.count_nonzero(decide(embedding, learn, test) != codes[test]))
+    wrong = int(np.count_nonzero(decide(embedding, learn, test) != class_index[test]))
     return wrong, time.perf_counter() - start

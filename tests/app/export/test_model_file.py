@@ -157,16 +157,23 @@ def test_parts_of_the_users_own_cannot_be_saved(data, tmp_path):
     for where, estimator in models.items():
         with pytest.raises(ModelFileError, match=where):
             save_model(TableModel.fit(estimator, X, y, COLUMNS), path)
-    partly = np.where(np.arange(len(y)) % 3 == 0, y, -1)
-    for classifier in ("knn", "linear"):
-        estimator = ClassConstrainedEmbedding(classifier=classifier)
-        with pytest.raises(ModelFileError, match="trained with unlabelled rows"):
-            save_model(TableModel.fit(estimator, X, partly, COLUMNS), path)
     fitted = TableModel.fit(MaxMarginProjection(), X, y, COLUMNS)
     fitted.estimator = Ridge().fit(X, y)
     with pytest.raises(ModelFileError, match="Ridge cannot be saved"):
         save_model(fitted, path)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("classifier", ["flow", "knn", "linear", "center"])
+def test_an_embedding_of_unlabelled_rows_goes_through(data, tmp_path, classifier):
+    X, y = data
+    partly = np.where(np.arange(len(y)) % 3 == 0, y, -1)
+    estimator = ClassConstrainedEmbedding(classifier=classifier, random_state=0)
+    model = TableModel.fit(estimator, X, partly, COLUMNS)
+    save_model(model, tmp_path / "m.supred")
+    loaded = load_model(tmp_path / "m.supred")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.estimator.suggest(2), model.estimator.suggest(2))
 
 
 def test_sparse_rows_go_through(data, tmp_path):

@@ -49,13 +49,10 @@ def _category_settings(facts: Facts) -> Settings:
 
 def _embedding_settings(facts: Facts) -> Settings:
     return [
-        {"beta": beta, "n_neighbors": min(neighbors, facts.n_rows - 1), "classifier": classifier}
-        for beta, neighbors, classifier in (
-            (0.1, 12, "knn"),
-            (0.1, 6, "knn"),
-            (1.0, 12, "knn"),
-            (0.1, 12, "linear"),
-        )
+        {},
+        {"n_neighbors": min(20, facts.n_rows - 1)},
+        {"coordinates": "spectral", "beta": 0.1},
+        {"coordinates": "spectral", "beta": 0.1, "classifier": "linear"},
     ]
 
 

@@ -12,7 +12,7 @@ from supred.app.export.container import ModelFileError, read_container, write_co
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.table import Column
 from supred.base.state import registered_classes
-from supred.class_embedding.graph import NeighborIndex
+from supred.class_embedding.neighbors import NeighborIndex
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
 from supred.numerics.kernel_basis import LandmarkKernel
 from supred.numerics.kernels import GaussianCenters
@@ -213,36 +213,19 @@ def _plain(estimator: Any) -> Any:
     """Return what to write of an estimator: itself, or what its parts can be made from again."""
     if type(estimator).__name__ != "ClassConstrainedEmbedding":
         return estimator
-    if not isinstance(estimator._index, NeighborIndex):
-        raise ModelFileError("a ClassConstrainedEmbedding of given distances cannot be saved.")
-    state = dict(vars(estimator))
+    try:
+        state = estimator.to_state()
+    except ValueError as error:
+        raise ModelFileError(str(error)) from None
     index = state.pop("_index")
-    classifier = state.pop("classifier_")
-    if not isinstance(estimator.classifier, str):
-        raise ModelFileError("classifier is an object of your own, which cannot be saved.")
-    state["transduction_"] = np.array(state["transduction_"])
-    plain = {"state": state, "rows": index.X, "n_neighbors": index.n_neighbors}
-    # Labels that were missing, or weights, are not kept: the classifier must come out alike.
-    again = _rebuilt(plain).classifier_
-    same = getattr(again, "n_samples_fit_", 0) == getattr(classifier, "n_samples_fit_", 0)
-    if not (same and np.array_equal(getattr(again, "coef_", 0), getattr(classifier, "coef_", 0))):
-        raise ModelFileError(
-            "a ClassConstrainedEmbedding trained with unlabelled rows or weights cannot be saved."
-        )
-    return plain
+    if not isinstance(index, NeighborIndex):
+        raise ModelFileError("a ClassConstrainedEmbedding of given distances cannot be saved.")
+    return {"state": state, "index": index.to_state()}
 
 
 def _rebuilt(estimator: Any) -> Any:
     """Return the estimator from what `_plain` gave."""
     if not isinstance(estimator, dict):
         return estimator
-    made = supred.ClassConstrainedEmbedding()
-    vars(made).update(estimator["state"])
-    made._index = NeighborIndex.of(estimator["rows"], estimator["n_neighbors"], made.n_jobs)
-    made.classifier_ = made._choice.train(
-        made.embedding_,
-        made.transduction_,
-        np.ones(len(made.embedding_)),
-        (made.class_centers_, made.classes_),
-    )
-    return made
+    index = NeighborIndex.from_state(estimator["index"])
+    return supred.ClassConstrainedEmbedding.from_state({**estimator["state"], "_index": index})

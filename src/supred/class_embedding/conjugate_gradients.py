@@ -1,0 +1,93 @@
+"""Conjugate gradients for several right sides at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Solutions of linear systems with one matrix.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_nodes, n_columns)
+    n_iter : int
+        Products with the matrix.
+    residual : float
+        Largest relative residual of a column.
+    stopping_reason : str
+        "converged" or "max_iter".
+    """
+
+    values: np.ndarray
+    n_iter: int
+    residual: float
+    stopping_reason: str
+
+
+def conjugate_gradients(
+    S: sparse.csr_array,
+    degrees: np.ndarray,
+    right: np.ndarray,
+    *,
+    start: np.ndarray | None = None,
+    tol: float = 1e-5,
+    max_iter: int = 2000,
+) -> Solution:
+    """Solve (D - S) X = B, D diagonal, S symmetric and not negative, for all columns of B.
+
+    SciPy's solver takes one right side. Here the columns share each product with the sparse
+    matrix, which is what takes the time (10 000 rows of MNIST and 10 columns: a third of the
+    time of ten single solves; a sparse factorisation of the same graph fills up and takes
+    minutes). The diagonal is the preconditioner.
+
+    Parameters
+    ----------
+    S : sparse array of shape (n_nodes, n_nodes)
+    degrees : ndarray of shape (n_nodes,)
+        The diagonal of D, at least the sums of the rows of S.
+    right : ndarray of shape (n_nodes, n_columns)
+    start : ndarray of shape (n_nodes, n_columns) or None
+    tol : float
+        Residual at which to stop, relative to the right side, both in the norm that the
+        preconditioner gives and in the largest entry of D^-1 times it, without which rows of
+        small degree would not count.
+    max_iter : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from supred.class_embedding.conjugate_gradients import conjugate_gradients
+    >>> S = sparse.csr_array([[0.0, 1.0], [1.0, 0.0]])
+    >>> conjugate_gradients(S, np.array([2.0, 2.0]), np.array([[3.0], [0.0]])).values.ravel()
+    array([2., 1.])
+    """
+    X = np.zeros_like(right, dtype=float) if start is None else np.array(start, dtype=float)
+    inverse = 1.0 / degrees[:, None]
+    residual = right - (degrees[:, None] * X - S @ X)
+    step = scaled = inverse * residual
+    size = np.einsum("ij,ij->j", residual, step)
+    whole = np.maximum(np.einsum("ij,ij->j", right, inverse * right), TINY)
+    top = np.maximum(np.abs(inverse * right).max(axis=0), TINY)
+    n_iter = 0
+    relative = _relative_residual(size / whole, scaled, top)
+    while relative > tol and n_iter < max_iter:
+        product = degrees[:, None] * step - S @ step
+        length = size / np.maximum(np.einsum("ij,ij->j", step, product), TINY)
+        X += length * step
+        residual -= length * product
+        scaled = inverse * residual
+        before, size = size, np.einsum("ij,ij->j", residual, scaled)
+        step = scaled + size / np.maximum(before, TINY) * step
+        n_iter += 1
+        relative = _relative_residual(size / whole, scaled, top)
+    return Solution(X, n_iter, relative, "converged" if relative <= tol else "max_iter")
+
+
+def _relative_residual(energy: np.ndarray, scaled: np.ndarray, top: np.ndarray) -> float:
+    return float(max(np.sqrt(energy.max()), (np.abs(scaled).max(axis=0) / top).max()))

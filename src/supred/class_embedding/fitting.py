@@ -1,0 +1,291 @@
+"""From a problem to a result: the graph, then the flow or the eigenvectors, then the classifier."""
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from supred.base.state import register
+from supred.class_embedding.components import describe_parts, describe_stranded, number_by_size
+from supred.class_embedding.embedding import class_ties, embed_with_classes
+from supred.class_embedding.flow_coordinates import FlowClassifier, flow_axes
+from supred.class_embedding.graph import auto_epsilon, nearest_of, symmetric_weights
+from supred.class_embedding.held_out import NEIGHBORS, choose_by_hidden_labels
+from supred.class_embedding.neighbors import GivenDistances, NeighborIndex, index_rows
+from supred.class_embedding.problem import Problem, Settings
+from supred.class_embedding.propagation import auto_flow_beta, flow_from_classes
+from supred.class_embedding.row_classifier import ClassifierChoice, Decider
+from supred.class_embedding.shares import match_shares
+from supred.class_embedding.tie_search import choose_beta
+
+# The flow's residual where tol=0 asks eigenvectors for machine precision.
+FLOW_TOL, FLOW_MAX_ITER = 1e-5, 2000
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The neighbours of the rows, and what their edges weigh.
+
+    Attributes
+    ----------
+    index : NeighborIndex or GivenDistances
+        Finds the neighbours of new rows.
+    distances : sparse array of shape (n_rows, n_rows)
+        Squared distances to neighbours, one direction.
+    epsilon : float or None
+        Width of the weights; None for a width of its own for each row.
+    ties : sparse array of shape (n_classes, n_rows)
+        Weights between classes and labelled rows.
+    """
+
+    index: NeighborIndex | GivenDistances
+    distances: sparse.csr_array
+    epsilon: float | None
+    ties: sparse.csr_array
+
+    def weights(self) -> sparse.csr_array:
+        """Return the symmetric weights of the edges."""
+        return symmetric_weights(self.distances, self.epsilon)
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Where rows and class nodes lie, and how that was found.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows, n_components)
+    centers : ndarray of shape (n_classes, n_components)
+    class_index : ndarray of shape (n_rows,)
+        The class that each row is given by the flow; the known labels with eigenvectors, -1 for
+        none.
+    flow : FlowClassifier or None
+        Reads memberships off the coordinates, where there are enough of these.
+    eigenvalues : ndarray of shape (n_components,) or None
+    parts : ndarray of shape (n_rows,)
+    stranded : ndarray of bool, shape (n_rows,)
+    beta : float
+    method : str
+    n_iter : int
+    stopping_reason : str
+    history : list of dict
+    """
+
+    rows: np.ndarray
+    centers: np.ndarray
+    class_index: np.ndarray
+    flow: FlowClassifier | None
+    eigenvalues: np.ndarray | None
+    parts: np.ndarray
+    stranded: np.ndarray
+    beta: float
+    method: str
+    n_iter: int
+    stopping_reason: str
+    history: list[dict[str, float]]
+
+
+@register
+@dataclass(frozen=True)
+class Training:
+    """Coordinates and labels that a classifier was trained on."""
+
+    Z: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class Result:
+    """A fitted embedding: what the estimator copies."""
+
+    problem: Problem
+    graph: Graph
+    coordinates: Coordinates
+    classifier: Any
+    training: Training | None
+    transduction: np.ndarray
+
+
+def fit_embedding(problem: Problem, settings: Settings) -> Result:
+    """Return the embedding of a problem and its classifier."""
+    graph = neighbor_graph(problem, settings)
+    solve = follow_flow if problem.coordinates == "flow" else embed_spectrally
+    graph, found = solve(problem, graph, settings)
+    choice = settings.classifier
+    kind = choice.kind if isinstance(choice.kind, str) else None
+    labelled = problem.class_index >= 0
+    training = None
+    classifier: Any
+    if found.flow is not None and kind in ("auto", "flow"):
+        classifier = found.flow
+    elif kind == "flow":
+        raise ValueError(
+            f"classifier='flow' needs all {len(problem.classes) - 1} flow coordinates, but "
+            f"n_components={problem.n_components}; use n_components=None or classifier='auto'."
+        )
+    else:
+        # Fewer coordinates than flows lose memberships, but not the labels found by the flow.
+        known = found.class_index >= 0 if kind == "auto" else labelled
+        choice = choice.named()
+        training = Training(
+            found.rows[known],
+            problem.classes[found.class_index[known]],
+            np.where(labelled, problem.weights, 1.0)[known],
+        )
+        classifier = train(choice, training, found.centers, problem.classes)
+    transduction = problem.classes[found.class_index]
+    unknown = ~labelled if kind not in ("auto", "flow") else found.class_index < 0
+    if unknown.any():
+        transduction[unknown] = classifier.predict(found.rows[unknown])
+    return Result(problem, graph, found, classifier, training, transduction)
+
+
+def train(
+    choice: ClassifierChoice, training: Training, centers: np.ndarray, classes: np.ndarray
+) -> Any:
+    """Return the classifier trained on coordinates, or on the class nodes."""
+    return choice.train(training.Z, training.labels, training.weights, (centers, classes))
+
+
+def neighbor_graph(problem: Problem, settings: Settings) -> Graph:
+    """Return the graph of nearest neighbours with its ties to the classes."""
+    index, distances = index_rows(
+        problem.X,
+        problem.n_neighbors,
+        given=settings.affinity == "precomputed",
+        n_jobs=settings.n_jobs,
+    )
+    epsilon: float | None
+    if settings.epsilon == "auto":
+        epsilon = None if problem.coordinates == "flow" else auto_epsilon(distances)
+    else:
+        epsilon = None if settings.epsilon == "local" else float(settings.epsilon)
+    ties = class_ties(problem.class_index, problem.weights, len(problem.classes))
+    return Graph(index, distances, epsilon, ties)
+
+
+def follow_flow(problem: Problem, graph: Graph, settings: Settings) -> tuple[Graph, Coordinates]:
+    """Let memberships flow from the class nodes, and take their principal axes as coordinates."""
+    begin = time.perf_counter()
+    graph, temperature, history = choose_neighbors(problem, graph, settings)
+    W = graph.weights()
+    beta = auto_flow_beta(W, graph.ties) if settings.beta == "auto" else float(settings.beta)
+    max_iter = settings.max_iter or FLOW_MAX_ITER
+    flow = flow_from_classes(W, graph.ties, beta, tol=settings.tol or FLOW_TOL, max_iter=max_iter)
+    v, n_iter, reason = flow.values, flow.n_iter, flow.stopping_reason
+    if problem.prior is not None:
+        free = ~flow.stranded
+        shared = match_shares(W, graph.ties, beta, v, free, problem.prior, problem.prior_tolerance)
+        v = np.where(free[:, None], shared.values, problem.prior)
+        n_iter += shared.n_iter
+    if flow.stopping_reason == "max_iter":
+        warnings.warn(
+            f"The flow from the class nodes did not converge in {max_iter} steps (the relative "
+            f"residual is {flow.residual:.1e}); raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    if flow.stranded.any():
+        message = describe_stranded(flow.components, flow.stranded, problem.names)
+        warnings.warn(message, UserWarning, stacklevel=4)
+    axes = flow_axes(v)
+    rows = (v - 1.0 / v.shape[1]) @ axes
+    count = problem.n_components
+    labelled = problem.class_index >= 0
+    spent = time.perf_counter() - begin
+    last = {"beta": beta, "seconds": spent, "residual": flow.residual}
+    return graph, Coordinates(
+        rows=rows[:, :count],
+        centers=axes[:, :count],
+        class_index=np.where(labelled, problem.class_index, v.argmax(axis=1)),
+        flow=FlowClassifier(axes, problem.classes, temperature) if count == axes.shape[1] else None,
+        eigenvalues=None,
+        parts=number_by_size(flow.components),
+        stranded=flow.stranded,
+        beta=beta,
+        method="flow",
+        n_iter=n_iter,
+        stopping_reason=reason,
+        history=[*history, last],
+    )
+
+
+def choose_neighbors(
+    problem: Problem, graph: Graph, settings: Settings
+) -> tuple[Graph, float, list[dict[str, float]]]:
+    """Return the graph with the number of neighbours that hidden labels favour."""
+    most = problem.n_neighbors
+    search = settings.n_neighbors == "auto" and isinstance(graph.index, NeighborIndex)
+    held_out = choose_by_hidden_labels(
+        graph.distances,
+        problem.class_index,
+        problem.weights,
+        graph.epsilon,
+        settings.beta,
+        tuple(count for count in NEIGHBORS if count <= most) if search else (most,),
+        check_random_state(settings.random_state),
+    )
+    if isinstance(graph.index, NeighborIndex) and held_out.n_neighbors < most:
+        graph = replace(
+            graph,
+            index=graph.index.with_neighbors(held_out.n_neighbors),
+            distances=nearest_of(graph.distances, held_out.n_neighbors),
+        )
+    return graph, held_out.temperature, held_out.history
+
+
+def embed_spectrally(
+    problem: Problem, graph: Graph, settings: Settings
+) -> tuple[Graph, Coordinates]:
+    """Embed rows and class nodes by the eigenvectors of their graph, as the paper does."""
+    W = graph.weights()
+    beta, history = settings.beta, []
+    if isinstance(beta, str):
+        search = choose_beta(
+            W,
+            problem.class_index,
+            problem.weights,
+            problem.n_components,
+            Decider(settings.classifier.named(), problem.class_index, problem.weights),
+            random_state=check_random_state(settings.random_state),
+            method=settings.eigen_solver,
+            n_jobs=settings.n_jobs,
+        )
+        beta, history = search.beta, search.history
+    begin = time.perf_counter()
+    found = embed_with_classes(
+        W,
+        graph.ties,
+        float(beta),
+        problem.n_components,
+        method=settings.eigen_solver,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+    )
+    spent = time.perf_counter() - begin
+    if found.stranded.any():
+        graph.index.place(found.rows, np.flatnonzero(found.stranded))
+    if found.parts.max() > 0:
+        message = describe_parts(found.parts, found.stranded, problem.names, graph.index.placing)
+        warnings.warn(message, UserWarning, stacklevel=4)
+    last = {"beta": float(beta), "seconds": spent, "residual": found.residual}
+    return graph, Coordinates(
+        rows=found.rows,
+        centers=found.centers,
+        class_index=problem.class_index,
+        flow=None,
+        eigenvalues=found.eigenvalues,
+        parts=found.parts,
+        stranded=found.stranded,
+        beta=float(beta),
+        method=found.method,
+        n_iter=found.n_iter,
+        stopping_reason=found.stopping_reason,
+        history=[*history, last],
+    )
