@@ -29,7 +29,7 @@ def add_input(
         + (" (the default)" if optional else ""),
     )
     parser.add_argument(
-        "--dataset", choices=BUILTIN, metavar="NAME", help="a built-in data set (see supred info)"
+        "--dataset", choices=list(BUILTIN), metavar="NAME", help="a built-in data set (see supred info)"
     )
     parser.add_argument("--format", choices=FORMATS, help="format, where the name does not tell")
     parser.add_argument(

@@ -94,7 +94,8 @@ class NormalEquations:
     def decompose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return eigenvalues and eigenvectors, which are computed once."""
         if self._eigen is None:
-            values, vectors = eigh(self.gram, driver="evd")
+            # SciPy 1.11 asks "evd" for too little work space if there is one row.
+            values, vectors = eigh(self.gram, driver="evd" if len(self.gram) > 1 else "ev")
             # What rounding makes negative is zero; a shift under the rounding of the largest
             # eigenvalue would only amplify noise.
             floor = max(float(values[-1]), 0.0) * len(values) * np.finfo(float).eps
