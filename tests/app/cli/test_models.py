@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas
 import pytest
 
 from supred.app.export.model_file import load_model
@@ -161,3 +162,39 @@ def test_equal_models_are_equal_files(supred, model, table, tmp_path):
     supred("fit", table, *arguments, "--out", again)
     a, b = load_model(model), load_model(again)
     np.testing.assert_array_equal(a.estimator.coef_, b.estimator.coef_)
+
+
+def test_predict_adds_what_is_asked_for(supred, table, tmp_path):
+    path, out = tmp_path / "log.supred", tmp_path / "p.parquet"
+    settings = ("--set", "n_centers=20", "--set", "loss=log", "--quiet")
+    assert supred("fit", table, "--target", "species", *settings, "--out", path).code == 0
+    model = load_model(path)
+    ask = ("predict", path, table, "--proba", "--scores", "--coordinates")
+    lines = supred(*ask).out.splitlines()
+    names = ["species"]
+    names += [f"{kind} of {c}" for kind in ("probability", "score") for c in model.classes]
+    names += model.estimator.get_feature_names_out().tolist()
+    assert lines[0].split(",") == names
+    assert supred(*ask, "--stream").out.splitlines()[0] == lines[0]
+    assert supred(*ask, "--out", out).code == 0
+    frame = pandas.read_parquet(out)
+    assert frame.columns.tolist() == names
+    assert [line.split(",")[0] for line in lines[1:]] == frame["species"].tolist()
+    numbers = np.array([line.split(",")[1:] for line in lines[1:]], dtype=float)
+    np.testing.assert_array_equal(frame[names[1:]], numbers)
+    from supred.app.tables.sources import read_source
+
+    X = model.transformer.transform(read_source(str(table)).matrix(model.columns))
+    estimator = model.estimator
+    expected = [estimator.predict_proba(X), estimator.decision_function(X), estimator.transform(X)]
+    np.testing.assert_array_equal(numbers, np.hstack(expected))
+    told = json.loads(supred(*ask, "--json").out)
+    assert told["predicted"] == frame["species"].tolist()
+    np.testing.assert_array_equal(np.array(told["probabilities"]), expected[0])
+
+
+def test_a_model_without_probabilities_says_so(supred, model, table):
+    line = supred("predict", model, table, "--proba").error_line
+    assert "the model gives no probabilities: " in line
+    two = supred("predict", model, table, "--scores").out.splitlines()[0]
+    assert two == "species,score of iris,score of lily,score of rose"

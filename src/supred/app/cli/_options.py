@@ -29,7 +29,10 @@ def add_input(
         + (" (the default)" if optional else ""),
     )
     parser.add_argument(
-        "--dataset", choices=list(BUILTIN), metavar="NAME", help="a built-in data set (see supred info)"
+        "--dataset",
+        choices=list(BUILTIN),
+        metavar="NAME",
+        help="a built-in data set (see supred info)",
     )
     parser.add_argument("--format", choices=FORMATS, help="format, where the name does not tell")
     parser.add_argument(
@@ -153,27 +156,6 @@ def aligned(rows: list[list[str]], *, left: int = 1) -> Iterable[str]:
             for k, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
-
-
-def csv_line(cells: Iterable[str]) -> str:
-    """Return one line of CSV."""
-    import csv
-    import io
-
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(cells)
-    return buffer.getvalue()
-
-
-def write_text(options: argparse.Namespace, text: str) -> None:
-    """Write text to the output file, or to standard output."""
-    if options.out is None:
-        sys.stdout.write(text)
-        return
-    from supred.common.files import atomic_write
-
-    with atomic_write(options.out, overwrite=options.force) as file:
-        file.write(text.encode())
 
 
 def json_number(value: float | None) -> float | None:
