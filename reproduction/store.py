@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.performance._record import plain, versions
-from reproduction import protocols
 from reproduction.base import Experiment, Part
 from supred.common.files import atomic_write
 
 # Statements of a module that do not change what it measures.
 WORDS = ("EXPERIMENT", "ROWS", "CLAIMS", "PUBLISHED")
+# Modules that declare and draw, and measure nothing.
+DECLARATIONS = ("reproduction.base", "reproduction.pictures")
 
 
 class Store:
@@ -36,7 +37,7 @@ class Store:
             "draw": draw,
             "quick": quick,
             "versions": {**versions(), "python": platform.python_version()},
-            "source": [_source(part.measure), _code(protocols)],
+            "source": _source(part.measure),
         }
         digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
         words = "".join(c if c.isalnum() else "-" for c in part.name)
@@ -62,13 +63,34 @@ class Store:
             file.write(json.dumps(record, default=plain).encode())
 
 
-def _source(thing: Any) -> str:
-    """Return the code that a measurement depends on: its module without words and figure."""
-    bound = ""
+def _source(thing: Any) -> list[str]:
+    """Return the code that a measurement depends on.
+
+    That is its module without words and figure, and what it uses of the other modules of this
+    package, however indirectly.
+    """
+    bound = []
     while hasattr(thing, "func"):  # functools.partial
-        bound += repr(sorted(thing.keywords))
+        bound.append(repr(sorted(thing.keywords)))
         thing = thing.func
-    return bound + _code(inspect.getmodule(thing))
+    module = inspect.getmodule(thing)
+    used: dict[str, str] = {}
+    for value in vars(module).values() if module is not None else ():
+        _add_used(value, getattr(module, "__name__", ""), used)
+    return [*bound, _code(module), *(used[name] for name in sorted(used))]
+
+
+def _add_used(value: Any, own: str, used: dict[str, str]) -> None:
+    """Add the source of a function or class of another module of this package, and what it uses."""
+    home = getattr(value, "__module__", None) or ""
+    if not inspect.isfunction(value) and not inspect.isclass(value):
+        return
+    name = f"{home}.{value.__qualname__}"
+    if not home.startswith("reproduction.") or home in (own, *DECLARATIONS) or name in used:
+        return
+    used[name] = inspect.getsource(value)
+    for needed in getattr(getattr(value, "__code__", None), "co_names", ()):
+        _add_used(value.__globals__.get(needed), own, used)
 
 
 @cache

@@ -208,8 +208,11 @@ EXPERIMENT = Experiment(
             lambda m: (
                 "Starts that converge: "
                 + why_share(m, "heuristic: converged")
-                + "; that cycle: "
-                + why_share(m, "heuristic: cycle")
+                + "; on raw features "
+                + why_share(m, f"{RAW}: converged")
+                + " converge and "
+                + why_share(m, f"{RAW}: cycle")
+                + " cycle"
                 + "; with the one-dimensional search "
                 + why_share(m, "line search: converged")
                 + " converge. The mean is subtracted after the slopes are taken: not a majoriser."
