@@ -24,8 +24,8 @@ from reproduction.protocols import (
 CENTERS = (25, 100, 500, 1000)
 DIMENSIONS = (2, 5, 9)
 STARTS: dict[str, dict[str, Any]] = {
-    "class codes": {"init": "auto"},
-    "random, one-vs-one": {"init": "random", "multi_class": "ovo"},
+    "class codes": {"init": "auto", "alphas": (1e-3, 1e-1), "Cs": (1.0, 10.0)},
+    "random, one-vs-one": {"init": "random", "multi_class": "ovo", "alphas": (1.0,), "Cs": (10.0,)},
 }
 GAMMA = 1 / 32
 
@@ -44,8 +44,6 @@ def joint(draw: Draw, M: int, L: int, start: str) -> dict[str, float]:
         rows,
         L,
         gammas=(GAMMA,),
-        alphas=(1e-3, 1e-1),
-        Cs=(1.0, 10.0),
         n_centers=M,
         seed=draw.seed,
         **STARTS[start],

@@ -107,7 +107,11 @@ EXPERIMENT = Experiment(
     covers=(("000:244, 003:537", "figure 6 bottom left (figure 5 of 003, left): error over L"),),
     quick_note="2000 + 2000 rows, M = 500, five values of L.",
     parts=[
-        Part(f"L = {L}, {form}", partial(measure, L=L, form=form), (1 if L in QUICK else 0, 2))
+        Part(
+            f"L = {L}, {form}",
+            partial(measure, L=L, form=form),
+            (1 if L in QUICK else 0, 1 if "ovo" in FORMS[form].values() else 2),
+        )
         for form in FORMS
         for L in DIMENSIONS
     ],

@@ -50,8 +50,8 @@ def linear(rows: Rows, draw: Draw) -> dict[str, Any]:
 
 def gaussian(rows: Rows, draw: Draw) -> dict[str, Any]:
     """One-vs-all Gaussian SVMs on the pixels."""
-    gammas = (GAMMA,) if draw.quick else (1 / 18, GAMMA, 1 / 50)
-    error, n_basis = gaussian_svm(rows, gammas, (10.0,) if draw.quick else (1.0, 10.0, 100.0))
+    gammas = (GAMMA,) if draw.quick else (1 / 18, GAMMA)
+    error, n_basis = gaussian_svm(rows, gammas, (10.0,))
     return {"error": error, "basis": float(n_basis)}
 
 
@@ -59,9 +59,7 @@ def after_lda(rows: Rows, draw: Draw) -> dict[str, Any]:
     """LDA to nine dimensions, then Gaussian SVMs."""
     lda = LinearDiscriminantAnalysis(n_components=9).fit(rows.X, rows.y)
     widths = (1 / 50,) if draw.quick else (1 / 200, 1 / 50, 1 / 18)
-    error, n_basis = gaussian_svm(
-        rows.mapped(lda.transform), widths, (1.0,) if draw.quick else (1.0, 10.0)
-    )
+    error, n_basis = gaussian_svm(rows.mapped(lda.transform), widths, (1.0,))
     return {"error": error, "basis": float(n_basis)}
 
 
@@ -71,7 +69,7 @@ def after_pca(rows: Rows, draw: Draw, n_components: int) -> dict[str, Any]:
     gammas: tuple[float, ...] = (1 / 8,) if n_components < 40 else (GAMMA,)
     if not draw.quick:
         gammas = (1 / 2, 1 / 8, 1 / 32)
-    error, n_basis = gaussian_svm(mapped, gammas, (10.0,) if draw.quick else (1.0, 10.0))
+    error, n_basis = gaussian_svm(mapped, gammas, (10.0,))
     return {"error": error, "basis": float(n_basis)}
 
 
@@ -83,6 +81,7 @@ def ours(
     init: str = "random",
     multi_class: str = "ovr",
     alpha: float = 1e-3,
+    Cs: tuple[float, ...] | None = None,
 ) -> dict[str, Any]:
     """LowDimSVC with sigma = 4 and C by the validation rows, on pixels or 40 components."""
     if pca:
@@ -93,7 +92,7 @@ def ours(
         L,
         gammas=(GAMMA,),
         alphas=(alpha,),
-        Cs=CS[draw.quick],
+        Cs=Cs or CS[draw.quick],
         n_centers=M,
         seed=draw.seed,
         init=init,
@@ -111,7 +110,7 @@ def ours(
 PRINTED = "random, one-vs-all"
 STARTS: dict[str, dict[str, Any]] = {
     PRINTED: {},
-    "random, one-vs-one": {"multi_class": "ovo", "alpha": 1.0},
+    "random, one-vs-one": {"multi_class": "ovo", "alpha": 1.0, "Cs": (1.0, 10.0)},
     "class codes": {"init": "auto"},
 }
 FORMS: dict[str, tuple[dict[str, Any], float, float]] = {
