@@ -5,6 +5,19 @@ from reproduction.base import Statement
 TESTS = "tests/category_space"
 STATEMENTS = (
     Statement(
+        "002:19-39",
+        "Motives and related work: Fisher has K - 1 dimensions, the category space K.",
+        TESTS,
+        "agreed: `transform` has one coordinate per class",
+    ),
+    Statement(
+        "002:399",
+        "Class membership by the angle to the category axes.",
+        TESTS,
+        "implemented: `predict`",
+        "signs are ignored with a kernel, where they are arbitrary",
+    ),
+    Statement(
         "002:45-53", "K <= D orthonormal axes and an origin x0; objective (1).", TESTS, "tested"
     ),
     Statement(

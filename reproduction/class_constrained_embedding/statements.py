@@ -4,6 +4,12 @@ from reproduction.base import Statement
 
 STATEMENTS = (
     Statement(
+        "001:17-25",
+        "Motives and related work: manifolds, semi-supervised learning as regularisation.",
+        "-",
+        "no measurement in the text",
+    ),
+    Statement(
         "001:35-40",
         "The graph: k nearest neighbours either way, heat weights exp(-||x_i - x_j||^2 / eps).",
         "tests/class_embedding",

@@ -126,7 +126,7 @@ EXPERIMENT = Experiment(
         Claim(
             "Reduction without guidance can harm: 3-NN does better than the Laplacian embedding.",
             lambda m: all(m[f"{n} rows", "3-NN"] < m[f"{n} rows", "Laplacian"] for n in SIZES),
-            "001:114",
+            "001:114, 001:19",
             lambda m: why(m, "3-NN", "Laplacian") + NOISE,
         ),
     ],

@@ -192,7 +192,7 @@ EXPERIMENT = Experiment(
                 ALL,
                 lambda K, of: of("within") < 0.3 and of("uneven") < 1.3 and of("error") < 0.5,
             ),
-            "000:176, 003:430-434",
+            "000:176, 000:14, 000:256, 003:430-434",
             lambda m: (
                 f"Training errors {why_each(m, ALL, 'error', 0)} %. From noise each one-vs-all SVM "
                 "of "
@@ -207,7 +207,7 @@ EXPERIMENT = Experiment(
                 ONE,
                 lambda K, of: of("within") < 0.3 and of("uneven") < 1.3 and of("error") < 0.5,
             ),
-            "000:176, 003:430-434",
+            "000:176, 000:14, 000:256, 003:430-434",
             lambda m: (
                 f"Errors {why_each(m, ONE, 'error')} %; rms distance to the mean over the least "
                 "between "

@@ -5,6 +5,18 @@ from reproduction.base import Statement
 TESTS = "tests/low_dim_svm"
 STATEMENTS = (
     Statement(
+        "000:20-22, 003:52-94",
+        "Filters and wrappers; the questions of the paper.",
+        "reproduction joint-training",
+        "no measurement in the text; what the wrapper adds is measured there",
+    ),
+    Statement(
+        "000:246",
+        "Larger speed-ups may be possible with other parallel models.",
+        "docs/performance.md",
+        "threads, blocks and clusters are measured there",
+    ),
+    Statement(
         "000:28-40, 003:101-238",
         "The nested problem (1), the constrained one (2), the penalised one (3).",
         TESTS,

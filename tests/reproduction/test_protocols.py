@@ -22,6 +22,14 @@ def test_drawn_parts_do_not_overlap():
     assert (len(rows.y), len(rows.y_val), len(rows.y_test)) == (30, 20, 5)
 
 
+def test_balanced_parts_have_as_many_rows_of_each_class():
+    X, y = np.arange(400.0)[:, None], np.repeat([0, 1], [300, 100])
+    rows = protocols.draw_rows((X, y, X[:5], y[:5]), 40, 60, seed=1, balanced=True)
+    assert np.bincount(rows.y).tolist() == [20, 20]
+    assert np.bincount(rows.y_val).tolist() == [30, 30]
+    assert not set(rows.X[:, 0]) & set(rows.X_val[:, 0])
+
+
 def test_choices_do_not_see_the_test_rows():
     rows = digits()
     other = Rows(*vars(rows).values())
