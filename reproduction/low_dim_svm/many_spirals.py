@@ -21,6 +21,7 @@ FORMS = {
     "random, one-vs-one": ("random", "ovo"),
     "class codes, one-vs-all": ("auto", "ovr"),
 }
+GRID = 60
 FIXED = {"centers": "all", "gamma": 100.0, "alpha": 1.0, "C": 10.0}
 
 
@@ -44,13 +45,16 @@ def measure(draw: Draw, K: int, form: str) -> dict[str, Any]:
         found[f"Z, {L}"] = flat[:: max(1, n_rows // 300)].round(4)
         if L == K - 1:
             history = model.history_
+            axis = np.linspace(-1.1, 1.1, GRID)
+            grid = np.array(np.meshgrid(axis, axis)).reshape(2, -1).T
+            nested, wrong = history["nested_objective"], history["train_error"]
             found |= {
-                "objective": float(history["nested_objective"][model.best_iter_]),
-                "iterations": float(
-                    np.argmax(history["train_error"] <= history["train_error"].min() + 0.002)
-                ),
-                "seconds": float(history["seconds"][-1]),
-                "after two": 100 * float(history["train_error"][min(2, model.n_iter_)]),
+                "objective": float(nested[model.best_iter_]),
+                "iterations": float(np.argmax(wrong <= wrong.min() + 0.002)),
+                "settled": float(np.argmax(nested <= 1.05 * nested.min())),
+                "after two": 100 * float(wrong[min(2, model.n_iter_)]),
+                "X": X[:: max(1, n_rows // 300)].round(3),
+                "sides": model.predict(grid),
             }
     critical = [L for L, error in zip(DIMENSIONS, errors, strict=True) if error < 0.5]
     return found | {
@@ -76,32 +80,28 @@ def _shape(Z: np.ndarray, y: np.ndarray, K: int) -> tuple[float, float]:
 
 
 def figure(values: Values, path: Path) -> None:
-    """Draw the K x L grid of latent spaces from random starts; the training errors beside it."""
+    """Draw data with boundaries at L = K - 1, errors over L, and the K x L grid of latent spaces."""
     form = "random, one-vs-one"
-    fig, axes = pictures.panels(len(CLASSES), len(DIMENSIONS) + 1, size=(1.35, 1.35))
+    fig, axes = pictures.panels(len(CLASSES), len(DIMENSIONS) + 2, size=(1.35, 1.35))
+    axis = np.linspace(-1.1, 1.1, GRID)
     for row, K in zip(axes, CLASSES, strict=True):
-        part = values.get(f"K = {K}, {form}")
-        for name, other in values.items():
-            if name.startswith(f"K = {K},"):
-                k = list(FORMS).index(name.split(", ", 1)[1])
-                row[0].plot(
-                    DIMENSIONS,
-                    other[0]["training"],
-                    color=pictures.COLORS[k],
-                    lw=1,
-                    label=list(FORMS)[k],
-                )
-        row[0].set(ylim=(-3, 85), xticks=[1, 5, 10], yticks=[0, 50])
-        row[0].tick_params(labelsize=6)
-        row[0].set_title(f"K = {K}: error % over L", fontsize=6)
-        for ax, L in zip(row[1:], DIMENSIONS, strict=True):
-            if part is None:
-                ax.set_axis_off()
-                continue
-            found = part[0]
-            pictures.scatter(ax, np.array(found[f"Z, {L}"]), np.array(found["y"]), size=3)
+        for k, name in enumerate(FORMS):
+            errors = values[f"K = {K}, {name}"][0]["training"]
+            row[1].plot(DIMENSIONS, errors, color=pictures.COLORS[k], lw=1, label=name)
+        row[1].set(ylim=(-3, 85), xticks=[1, 5, 10], yticks=[0, 50])
+        row[1].tick_params(labelsize=6)
+        row[1].set_title("error % over L", fontsize=6)
+        found = values[f"K = {K}, {form}"][0]
+        y = np.array(found["y"])
+        pictures.scatter(row[0], np.array(found["X"]), y, size=2)
+        sides = np.array(found["sides"]).reshape(GRID, GRID)
+        levels = np.arange(K - 1) + 0.5
+        row[0].contour(axis, axis, sides, levels=levels, colors="k", linewidths=0.5)
+        row[0].set_title(f"K = {K}, L = {K - 1}", fontsize=6)
+        for ax, L in zip(row[2:], DIMENSIONS, strict=True):
+            pictures.scatter(ax, np.array(found[f"Z, {L}"]), y, size=3)
             ax.set_title(f"L = {L}: {found['training'][L - 1]:.0f} %", fontsize=6)
-    axes[0, 0].legend(frameon=False, fontsize=4)
+    axes[0, 1].legend(frameon=False, fontsize=4)
     pictures.save(fig, path)
 
 
@@ -157,6 +157,7 @@ EXPERIMENT = Experiment(
             ("rms distance to the class mean / least between means", "within", None, 3),
             ("largest / least distance between means", "uneven", None, 3),
             ("iterations, L = K - 1", "iterations", None, 1),
+            ("iterations to within 5 % of the least objective", "settled", None, 1),
             ("least nested objective, L = K - 1", "objective", None, 1),
         )
     ],
@@ -195,8 +196,8 @@ EXPERIMENT = Experiment(
             "000:176, 000:14, 000:256, 003:430-434",
             lambda m: (
                 f"Training errors {why_each(m, ALL, 'error', 0)} %. From noise each one-vs-all SVM "
-                "of "
-                "three or more classes has its optimum at w = 0, and nothing moves."
+                "of three or more classes has its optimum at w = 0, unless there are many "
+                "dimensions and few rows, and nothing moves."
             ),
         ),
         Claim(
@@ -219,21 +220,24 @@ EXPERIMENT = Experiment(
         Claim(
             "A simplex start converges much faster (usually in 1 iteration).",
             lambda m: (
-                claim_all(m, CODES, lambda K, of: of("iterations") <= 2)
-                and claim_all(m, ONE, lambda K, of: of("iterations") > 2)
+                claim_all(m, CODES, lambda K, of: of("iterations") <= 1)
+                and claim_all(m, ONE, lambda K, of: of("iterations") >= 2)
             ),
             "000:176",
             lambda m: (
                 "Iterations to the least training error: "
                 f"{why_each(m, CODES, 'iterations')} from the "
-                f"simplex, {why_each(m, ONE, 'iterations')} from random coordinates (one-vs-one)."
+                f"simplex, {why_each(m, ONE, 'iterations')} from random coordinates (one-vs-one); "
+                "to "
+                f"within 5 % of the least objective {why_each(m, CODES, 'settled', 0)} and "
+                f"{why_each(m, ONE, 'settled', 0)}, as mu has to grow for either."
             ),
         ),
         Claim(
             "The minimum from a simplex start has a quality similar to that from a random one.",
-            lambda m: (
-                claim_all(m, ONE, lambda K, of: of("test") < 1)
-                and claim_all(m, CODES, lambda K, of: of("test") < 1)
+            lambda m: all(
+                abs(m[f"K = {K}, {CODES}", "test"] - m[f"K = {K}, {ONE}", "test"]) < 1.5
+                for K in CLASSES
             ),
             "000:176",
             lambda m: (
