@@ -80,7 +80,7 @@ def _shape(Z: np.ndarray, y: np.ndarray, K: int) -> tuple[float, float]:
 
 
 def figure(values: Values, path: Path) -> None:
-    """Draw data with boundaries at L = K - 1, errors over L, and the K x L grid of latent spaces."""
+    """Draw data with boundaries at L = K - 1, errors over L, and the latent spaces for all L."""
     form = "random, one-vs-one"
     fig, axes = pictures.panels(len(CLASSES), len(DIMENSIONS) + 2, size=(1.35, 1.35))
     axis = np.linspace(-1.1, 1.1, GRID)
