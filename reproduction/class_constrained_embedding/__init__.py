@@ -1,7 +1,10 @@
 """Experiments of the class constrained embedding."""
 
+from typing import Any
+
 import numpy as np
 
+from supred import ClassConstrainedEmbedding
 from supred.datasets import make_classes_on_swiss_roll
 
 # A graph this heavy leaves the labels no influence: Laplacian eigenmaps.
@@ -16,3 +19,9 @@ def balanced_roll(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.nd
     X, y, position = make_classes_on_swiss_roll(3 * n_rows, random_state=seed, return_position=True)
     order = np.column_stack([np.flatnonzero(y == k)[: n_rows // 2] for k in (0, 1)]).ravel()
     return X[order], y[order], position[order]
+
+
+def as_printed(n_components: int, beta: float, **options: Any) -> ClassConstrainedEmbedding:
+    """Return the embedding of the paper: eigenvectors, 12 neighbours, its width of the weights."""
+    settings = {"coordinates": "spectral", "n_neighbors": 12, "classifier": "knn", **options}
+    return ClassConstrainedEmbedding(n_components, beta=beta, **settings)

@@ -9,9 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from reproduction import pictures
 from reproduction.base import Claim, Draw, Experiment, Part, Row, Values
-from reproduction.class_constrained_embedding import NO_LABELS, balanced_roll
+from reproduction.class_constrained_embedding import NO_LABELS, as_printed, balanced_roll
 from reproduction.protocols import draw_rows, percent_wrong
-from supred import ClassConstrainedEmbedding
 
 BETAS = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3)
 METHODS = {
@@ -26,7 +25,7 @@ def roll(draw: Draw, beta: float) -> dict[str, float]:
     """Return the errors of new rows and how far the classes collapse; 400 labelled, 400 not."""
     X, y, _ = balanced_roll(800, draw.seed)
     some = np.where(np.arange(800) < 400, y, -1)
-    model = ClassConstrainedEmbedding(2, n_neighbors=12, beta=beta, classifier="knn").fit(X, some)
+    model = as_printed(2, beta).fit(X, some)
     Z = model.embedding_
     means = np.array([Z[:400][y[:400] == k].mean(axis=0) for k in (0, 1)])
     within = np.sqrt(np.mean(np.square(Z[:400] - means[y[:400]]).sum(axis=1)))
@@ -52,7 +51,7 @@ def mnist(draw: Draw) -> dict[str, float]:
     both = np.vstack([X, new])
     some = np.append(rows.y.astype(int), np.full(len(new), -1))
     for name, beta in METHODS.items():
-        model = ClassConstrainedEmbedding(9, n_neighbors=12, beta=beta, classifier="knn")
+        model = as_printed(9, beta)
         found[name] = percent_wrong(model.fit(both, some).transduction_[len(X) :], y_test)
     return found
 

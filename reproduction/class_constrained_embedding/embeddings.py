@@ -12,9 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from reproduction import pictures
 from reproduction.base import Claim, Draw, Experiment, Part, Row, Values
-from reproduction.class_constrained_embedding import NO_LABELS, balanced_roll
+from reproduction.class_constrained_embedding import NO_LABELS, as_printed, balanced_roll
 from reproduction.protocols import percent_wrong
-from supred import ClassConstrainedEmbedding
 
 METHODS = ("the roll itself", "Isomap", "Laplacian eigenmaps", "class constrained")
 
@@ -22,12 +21,11 @@ METHODS = ("the roll itself", "Isomap", "Laplacian eigenmaps", "class constraine
 def measure(draw: Draw) -> dict[str, Any]:
     """Return how well one straight line separates the classes in each embedding."""
     X, y, position = balanced_roll(800, draw.seed)
-    options = {"n_neighbors": 12, "classifier": "knn"}
     found = (
         X,
         Isomap(n_neighbors=8, n_components=2).fit_transform(X),
-        ClassConstrainedEmbedding(2, beta=NO_LABELS, **options).fit(X, y).embedding_,
-        ClassConstrainedEmbedding(2, beta=1.0, **options).fit(X, y).embedding_,
+        as_printed(2, NO_LABELS).fit(X, y).embedding_,
+        as_printed(2, 1.0).fit(X, y).embedding_,
     )
     values: dict[str, Any] = {"y": y}
     for name, Z in zip(METHODS, found, strict=True):

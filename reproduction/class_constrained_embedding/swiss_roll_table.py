@@ -8,9 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from reproduction import pictures
 from reproduction.base import Claim, Draw, Experiment, Means, Part, Row, Values
-from reproduction.class_constrained_embedding import NO_LABELS, balanced_roll
+from reproduction.class_constrained_embedding import NO_LABELS, as_printed, balanced_roll
 from reproduction.protocols import percent_wrong
-from supred import ClassConstrainedEmbedding
 
 SIZES = (300, 400, 500)
 N_TEST = 50
@@ -38,8 +37,8 @@ def measure(draw: Draw, n_train: int) -> dict[str, float]:
     for beta in dict.fromkeys(beta for beta, _ in FORMS.values()):
         wrong = {name: 0 for name, (own, _) in FORMS.items() if own == beta}
         for row, truth in zip(X[n_train:], y[n_train:], strict=True):
-            model = ClassConstrainedEmbedding(3, n_neighbors=12, beta=beta, classifier="knn")
-            Z = model.fit(np.vstack([train, row]), np.append(labels, -1)).embedding_
+            both, some = np.vstack([train, row]), np.append(labels, -1)
+            Z = as_printed(3, beta).fit(both, some).embedding_
             for name in wrong:
                 Z_used = Z[:, : FORMS[name][1]]
                 judge = KNeighborsClassifier(3).fit(Z_used[:-1], labels)
