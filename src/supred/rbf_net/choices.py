@@ -20,8 +20,14 @@ from supred.rbf_net.start import Sample, start_networks
 
 # A metric of this rank where features are many; of all dimensions where they are at most this.
 LOW_RANK, MOST_FULL = 40, 100
-# What is offered to validation.
-NOISES, WIDTHS = (0.0, 0.3, 1.0), (1.0, 4.0)
+# What is offered to validation. Noise of all dimensions is as long as the rows themselves are: it
+# must be weaker than in a low rank, and narrow Gaussians do not see the rows for it.
+WIDTHS, NOISES, WEAK_NOISES, NARROW_NOISES = (
+    (1.0, 4.0),
+    (0.0, 0.3, 1.0),
+    (0.0, 0.3, 0.6),
+    (0.0, 0.3),
+)
 # One scale per feature is offered if its Gaussians cost at most this many times those of a low
 # rank.
 MOST_COSTLY = 4.0
@@ -130,9 +136,16 @@ def candidates_of(
     else:
         given = {"diagonal": None, "full": n_features}
         ranks = [given[metric] if isinstance(metric, str) else min(int(metric), n_features)]
-    noises = NOISES if isinstance(noise, str) else (float(noise),)
     widths = WIDTHS if isinstance(width, str) else (float(width),)
-    return [Candidate(r, s, w) for r in ranks for w in widths for s in noises]
+    found = []
+    for r in ranks:
+        for w in widths:
+            offered = NOISES
+            if r is None or 2 * r > n_features:
+                offered = WEAK_NOISES if w < max(WIDTHS) else NARROW_NOISES
+            noises = offered if isinstance(noise, str) else (float(noise),)
+            found += [Candidate(r, s, w) for s in noises]
+    return found
 
 
 class Runners:

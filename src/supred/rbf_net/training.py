@@ -23,7 +23,7 @@ from supred.rbf_net.start import Sample, ridge_networks
 
 # Checks of a validated training, and how many without progress end it.
 N_CHECKS, PATIENCE = 10, 6
-# A refit of many rows goes on from the validated training: steps as a share of it, and rate.
+# A refit of many rows goes on from the validated training: steps as a share of its, and rate.
 REFIT_SHARE, REFIT_RATE = 0.3, 0.4
 # The log-loss aims at this much less than certainty.
 LABEL_SMOOTHING = 0.03
@@ -178,7 +178,7 @@ def train(
             nets = again.state.nets
         else:
             runners.go_on_with(everything, REFIT_RATE * training.learning_rate)
-            n_steps = max(1, round(REFIT_SHARE * training.n_steps))
+            n_steps = max(1, round(REFIT_SHARE * runners.state.step))
             run_checked(runners, n_steps, history, report, "refit")
             nets, n_iter = runners.state.nets, runners.state.step
     nets = calibrated(nets, verdict.factor) if training.problem.row_loss is log_slopes else nets
