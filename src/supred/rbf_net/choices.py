@@ -20,20 +20,21 @@ from supred.rbf_net.start import Sample, start_networks
 
 # A metric of this rank where features are many; of all dimensions where they are at most this.
 LOW_RANK, MOST_FULL = 40, 100
-# What is offered to validation. Noise of all dimensions is as long as the rows themselves are: it
-# must be weaker than in a low rank, and narrow Gaussians do not see the rows for it.
-WIDTHS, NOISES, WEAK_NOISES, NARROW_NOISES = (
-    (1.0, 4.0),
-    (0.0, 0.3, 1.0),
-    (0.0, 0.3, 0.6),
-    (0.0, 0.3),
-)
+# What is offered to validation: widths, wider ones where rows are few, and noise. Noise of all
+# dimensions is as long as the rows themselves are: it must be weaker than in a low rank, and
+# narrow Gaussians do not see the rows for it.
+WIDTHS, WIDTHS_OF_FEW = (1.0, 4.0), (0.3, 1.0)
+NOISES, WEAK_NOISES, NARROW_NOISES = (0.0, 0.3, 1.0), (0.0, 0.3, 0.6), (0.0, 0.3)
+NARROW = 2.0
 # One scale per feature is offered if its Gaussians cost at most this many times those of a low
 # rank.
 MOST_COSTLY = 4.0
 # Steps of each round, as shares of a training: a round of n candidates takes this over n each,
 # but never fewer than can tell candidates apart.
 ROUND_COST, LEAST_ROUND = 0.3, 50
+# A round looks at as many rows as its steps visit this often: what noise is good for shows when
+# rows are seen again and again, as they will be in the end.
+ROUND_PASSES, LEAST_ROUND_ROWS = 32, 2000
 # Shares of the candidates that go on to the next round.
 KEPT = 0.4
 # The criterion is the error plus this much of the log-loss, which is less a matter of chance.
@@ -115,7 +116,7 @@ class Training:
 
 
 def candidates_of(
-    metric: Any, noise: Any, width: Any, n_features: int, n_centers: int
+    metric: Any, noise: Any, width: Any, n_features: int, n_centers: int, *, few_rows: bool = False
 ) -> list[Candidate]:
     """Return what to try, the likelier first.
 
@@ -126,6 +127,7 @@ def candidates_of(
     width : "auto" or float
         Factor of the width rule.
     n_features, n_centers : int
+    few_rows : bool
     """
     low = n_features if n_features <= MOST_FULL else LOW_RANK
     ranks: list[int | None] = [low]
@@ -136,13 +138,14 @@ def candidates_of(
     else:
         given = {"diagonal": None, "full": n_features}
         ranks = [given[metric] if isinstance(metric, str) else min(int(metric), n_features)]
-    widths = WIDTHS if isinstance(width, str) else (float(width),)
+    automatic = WIDTHS_OF_FEW[::-1] if few_rows else WIDTHS[::-1]
+    widths = automatic if isinstance(width, str) else (float(width),)
     found = []
     for r in ranks:
         for w in widths:
             offered = NOISES
             if r is None or 2 * r > n_features:
-                offered = WEAK_NOISES if w < max(WIDTHS) else NARROW_NOISES
+                offered = WEAK_NOISES if w < NARROW else NARROW_NOISES
             noises = offered if isinstance(noise, str) else (float(noise),)
             found += [Candidate(r, s, w) for s in noises]
     return found
@@ -163,6 +166,7 @@ class Runners:
         self, training: Training, candidates: Sequence[Candidate], parts: Sequence[Part]
     ) -> None:
         self.training, self.parts = training, tuple(parts)
+        self.trained = tuple(part.train for part in parts)
         self.candidates = list(candidates)
         widths = np.array([candidate.width for candidate in candidates])
         started = [start_on(training, candidates[0].rank, widths, part.train) for part in parts]
@@ -180,6 +184,7 @@ class Runners:
         """Return a runner that goes on from a network."""
         runners = cls.__new__(cls)
         runners.training, runners.parts, runners.candidates = training, tuple(parts), [candidate]
+        runners.trained = tuple(part.train for part in parts)
         some = parts[0].train[:: max(1, len(parts[0].train) // 1000)]
         u = coordinates(nets, training.table.take(some[None]))
         runners.units = units_of(nets, float(np.sqrt(np.mean(np.square(u)))) or 1.0)
@@ -190,7 +195,7 @@ class Runners:
     def run(self, n_steps: int, n_checks: int = 1) -> Iterator[np.ndarray]:
         """Train on for some steps, with a rate that falls to zero; yield losses at each check."""
         training, n_parts = self.training, len(self.parts)
-        trained = [part.train for part in self.parts]
+        trained = list(self.trained)
         if n_parts > 1:
             trained = trained * len(self.candidates)
         levels = np.repeat([candidate.noise for candidate in self.candidates], n_parts)
@@ -205,6 +210,16 @@ class Runners:
             )
             yield losses
 
+    def look_at(self, n_rows: int) -> None:
+        """Train on some of the rows of each part for now."""
+        rng = np.random.default_rng((self.training.seed, 4))
+        self.trained = tuple(
+            part.train
+            if len(part.train) <= n_rows
+            else np.sort(rng.permutation(part.train)[:n_rows])
+            for part in self.parts
+        )
+
     def keep(self, candidates: Sequence[Candidate]) -> None:
         """Go on with some of the candidates."""
         n_parts = len(self.parts)
@@ -215,7 +230,7 @@ class Runners:
 
     def go_on_with(self, part: Part, rate: float) -> None:
         """Train the networks of one part on other rows from now on, at another rate."""
-        self.parts, self.rate = (part,), rate
+        self.parts, self.trained, self.rate = (part,), (part.train,), rate
 
     def verdicts(self) -> list[Verdict]:
         """Return how each candidate does on the held-out rows of all parts."""
@@ -339,8 +354,11 @@ def race(
         counts = np.array([len(group.candidates) for group in groups])
         n_steps = round(ROUND_COST * training.n_steps * costs.min() / float(costs @ counts))
         found: list[tuple[float, Candidate, Verdict]] = []
+        n_steps = max(n_steps, min(LEAST_ROUND, training.n_steps // 2))
+        n_rows = (groups[0].state.step + n_steps) * training.batch // ROUND_PASSES
         for group in groups:
-            for _ in group.run(max(n_steps, min(LEAST_ROUND, training.n_steps // 2))):
+            group.look_at(max(LEAST_ROUND_ROWS, n_rows))
+            for _ in group.run(n_steps):
                 pass
             verdicts = group.verdicts()
             found += [
@@ -361,6 +379,7 @@ def race(
         number += 1
         if on_round is not None:
             on_round(number, tried)
+    groups[0].look_at(training.table.n_rows)
     return Choice(groups[0].candidates[0], groups[0], tried[::-1])
 
 

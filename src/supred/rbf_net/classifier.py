@@ -96,7 +96,8 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
         feature's spread; it regularises. "auto" chooses by validation.
     gamma : {"auto", "scale"} or float, default="auto"
         Width of the Gaussians at the start. "scale" is one over twice the sum of the variances;
-        "auto" chooses between that and four times it by validation.
+        "auto" chooses between that and four times it by validation, or a third of it where rows
+        are few.
     loss : {"log", "hinge"}, default="log"
         "log" gives `predict_proba`.
     alpha : float, default=1e-3
@@ -106,7 +107,7 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
         number of rows.
     learning_rate : float, default=0.05
         Largest step, in units of the parameters; it falls to zero along the steps.
-    label_smoothing : float, default=0.03
+    label_smoothing : float, default=0.05
         How much less than certainty the log-loss aims at.
     early_stopping : bool, default=True
         Hold rows out (in folds where they are few) to choose, to stop and to calibrate. False
@@ -220,7 +221,7 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
         alpha: float = 1e-3,
         max_iter: int | None = None,
         learning_rate: float = 0.05,
-        label_smoothing: float = 0.03,
+        label_smoothing: float = 0.05,
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
         refit: bool = True,

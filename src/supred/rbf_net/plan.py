@@ -191,6 +191,7 @@ def fit_networks(
         _width(settings.gamma, scaling),
         table.n_features,
         training.n_centers,
+        few_rows=len(parts) > 1,
     )
     start = None
     path: list[Path] = []

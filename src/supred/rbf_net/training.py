@@ -25,8 +25,6 @@ from supred.rbf_net.start import Sample, ridge_networks
 N_CHECKS, PATIENCE = 10, 6
 # A refit of many rows goes on from the validated training: steps as a share of its, and rate.
 REFIT_SHARE, REFIT_RATE = 0.3, 0.4
-# The log-loss aims at this much less than certainty.
-LABEL_SMOOTHING = 0.03
 BATCH_ROWS, LEAST_BATCHES = 256, 4
 # Steps if none are given: about one per row of a small table, 64 passes over a large one.
 LEAST_STEPS, MOST_STEPS, PASSES = 300, 2000, 64
