@@ -204,15 +204,16 @@ def ridge_networks(
     centers = centers_among(rows, weights, n_centers, rng)
     rule = width_rule(rows, weights)
     members = np.eye(len(codes))[sample.index]
-    found: list[tuple[LeaveOneOutScore, float, float]] = []
+    best = LeaveOneOutScore(np.inf, np.inf)
+    chosen, ridge = RIDGE_WIDTHS[:1], START_RIDGE
     for width in RIDGE_WIDTHS:
         log_gammas = np.full((1, n_centers), np.log(width * rule))
         phi = gaussians(rows[None], centers[None], log_gammas)[0]
         path = RidgePath.of_features(phi, members, weights)
         share, score = choose_ridge(path, RIDGES)
-        found.append((score, float(width), share * path.spread / weights.sum()))
-    _, width, ridge = min(found)
+        if score.beats(best):
+            best, chosen, ridge = score, np.array([width]), share * path.spread / weights.sum()
     nets, _ = start_networks(
-        sample, codes, None, n_centers, np.array([width]), rng, ridge=ridge, centers=centers
+        sample, codes, None, n_centers, chosen, rng, ridge=ridge, centers=centers
     )
     return nets

@@ -167,20 +167,6 @@ def _low_dim_svm(model: Any) -> Chain:
     return to_latent, to_scores
 
 
-def _rbf_net(model: Any) -> Chain:
-    """Return one or two networks of Gaussians, and scores V F(x) + b."""
-    to_latent: list[Step] = []
-    for stage in model.stages_:
-        if stage.metric.ndim == 1:
-            to_latent.append(Scale(_doubles(stage.shift), _doubles(stage.metric)))
-        else:
-            rank = stage.metric.shape[1]
-            to_latent += [_shift(stage.shift), Affine(_doubles(stage.metric), np.zeros(rank))]
-        to_latent.append(Gaussians(_doubles(stage.centers), _doubles(stage.gammas)))
-        to_latent.append(Affine(_doubles(stage.W), _doubles(stage.w0)))
-    return to_latent, [_linear_scores(model)]
-
-
 def _category_space(model: Any) -> Chain:
     """Return the coordinates on the axes, and scores by the angle with each."""
     n_classes = len(model.classes_)
