@@ -29,7 +29,13 @@ def rows_and_labels(n_rows=240):
     return X, y[:n_rows]
 
 
+QUICK = {"max_iter": 60, "early_stopping": False, "random_state": 0}
+
 MODELS = {
+    "RBFNetClassifier": RBFNetClassifier(metric=8, n_centers=40, **QUICK),
+    "RBFNetClassifier diagonal": RBFNetClassifier(metric="diagonal", n_centers=20, **QUICK),
+    "RBFNetClassifier full": RBFNetClassifier(metric="full", n_centers=20, loss="hinge", **QUICK),
+    "RBFNetClassifier map": RBFNetClassifier(n_components=2, metric=6, n_centers=20, **QUICK),
     "RBFNetClassifier": RBFNetClassifier(n_centers=20, max_iter=50, metric=5, random_state=0),
     "RBFNetClassifier map": RBFNetClassifier(
         1, n_centers=20, max_iter=50, metric="diagonal", random_state=0
