@@ -36,10 +36,6 @@ MODELS = {
     "RBFNetClassifier diagonal": RBFNetClassifier(metric="diagonal", n_centers=20, **QUICK),
     "RBFNetClassifier full": RBFNetClassifier(metric="full", n_centers=20, loss="hinge", **QUICK),
     "RBFNetClassifier map": RBFNetClassifier(n_components=2, metric=6, n_centers=20, **QUICK),
-    "RBFNetClassifier": RBFNetClassifier(n_centers=20, max_iter=50, metric=5, random_state=0),
-    "RBFNetClassifier map": RBFNetClassifier(
-        1, n_centers=20, max_iter=50, metric="diagonal", random_state=0
-    ),
     "LowDimSVC": LowDimSVC(n_centers=30, random_state=0),
     "LowDimSVC linear": LowDimSVC(mapping="linear"),
     "LowDimSVC one-vs-one": LowDimSVC(n_centers=20, multi_class="ovo", random_state=0),

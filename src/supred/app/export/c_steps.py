@@ -13,11 +13,13 @@ from supred.app.export.steps import (
     Polynomials,
     Scale,
     Select,
+    SquaredDistances,
     Step,
     UnitLength,
     Votes,
 )
 
+Kernel = Gaussians | Polynomials | SquaredDistances
 # Centres are taken in blocks of this many, so that compilers can use vector instructions.
 BLOCK = 32
 VECTOR = 4
@@ -75,7 +77,7 @@ class Body:
         k = 0
         while k < len(steps):
             step, after = steps[k], steps[k + 1] if k + 1 < len(steps) else None
-            if isinstance(step, Gaussians | Polynomials) and isinstance(after, Affine):
+            if isinstance(step, Kernel) and isinstance(after, Affine):
                 self.kernel_sum(step, after)
                 k += 1
             else:
@@ -101,7 +103,7 @@ class Body:
                 )
             case Votes():
                 self.votes(step)
-            case Gaussians() | Polynomials():
+            case Gaussians() | Polynomials() | SquaredDistances():
                 identity = np.eye(len(step.centers))
                 self.kernel_sum(step, Affine(identity, np.zeros(len(identity))))
 
@@ -209,7 +211,7 @@ class Body:
         kept = to_bytes(matrix)
         return self.constant(kept.values), self.constant(kept.scales)
 
-    def kernel_sum(self, step: Gaussians | Polynomials, after: Affine) -> None:
+    def kernel_sum(self, step: Kernel, after: Affine) -> None:
         """Add a kernel and the linear map of its values, which are never all there at once."""
         self.own()
         centers, center_scales = step.centers, ""
@@ -254,12 +256,12 @@ class Body:
             self.loop("j", n_out, [f"{target}[j] = {target}[j] * {scales}[j] + {offset}[j];"])
         self.value, self.n = target, n_out
 
-    def kernel(
-        self, step: Gaussians | Polynomials, number: str, center: str, gammas: str
-    ) -> tuple[str, list[str]]:
+    def kernel(self, step: Kernel, number: str, center: str, gammas: str) -> tuple[str, list[str]]:
         """Return what adds to p[k] along a row, and what then makes the value phi of it."""
+        inner = f"p[k] += ({number} - {center}) * ({number} - {center});"
+        if isinstance(step, SquaredDistances):
+            return inner, [f"{self.real} phi = p[k];"]
         if isinstance(step, Gaussians):
-            inner = f"p[k] += ({number} - {center}) * ({number} - {center});"
             return inner, [f"{self.real} phi = exp{self.suffix}(-{gammas}[m] * p[k]);"]
         gamma, coef0 = (f"{np.float32(number)}f" for number in (step.gamma, step.coef0))
         return f"p[k] += {number} * {center};", [

@@ -20,6 +20,7 @@ from supred.app.export.steps import (
     Polynomials,
     Scale,
     Select,
+    SquaredDistances,
     Step,
     UnitLength,
     Votes,
@@ -205,15 +206,23 @@ def _max_margin(model: Any) -> Chain:
 
 
 def _kernel_discriminant(model: Any) -> Chain:
-    """Return the directions of the discriminant, and scores by the distance to the class means."""
-    means = _doubles(model.class_means_)
-    offsets = np.log(_doubles(model.priors_)) - 0.5 * np.sum(means**2, axis=1)
+    """Return the directions of the discriminant, and the logarithm of Gaussian densities there."""
     if model.kernel == "linear":
         to_latent = _centred_projection(model)
     else:
         affine = Affine(_doubles(model.dual_coef_), -_doubles(model.offset_))
         to_latent = [*_kernel(model.kernel_), affine]
-    return to_latent, [Affine(means.T, offsets), *_difference(len(means))]
+    gaussians = model.gaussians_
+    whitening = np.linalg.inv(_doubles(gaussians.factor)).T
+    means, logs = _doubles(gaussians.means) @ whitening, np.log(_doubles(gaussians.priors))
+    whiten = Affine(whitening, np.zeros(len(whitening)))
+    if len(means) == 2:
+        # The squares of the row are equal in both and drop out.
+        squares = np.sum(means**2, axis=1)
+        offset = logs[1] - logs[0] - 0.5 * (squares[1] - squares[0])
+        return to_latent, [whiten, Affine((means[1] - means[0])[:, None], np.array([offset]))]
+    halves = Affine(-0.5 * np.eye(len(means)), logs)
+    return to_latent, [whiten, SquaredDistances(means), halves]
 
 
 def _kernel(kernel: LandmarkKernel) -> list[Step]:

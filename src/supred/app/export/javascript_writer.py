@@ -18,6 +18,7 @@ from supred.app.export.steps import (
     Polynomials,
     Scale,
     Select,
+    SquaredDistances,
     Step,
     UnitLength,
     Votes,
@@ -67,6 +68,8 @@ def _step(step: Step) -> list[Any]:
             return ["select", step.columns.tolist()]
         case Affine():
             return ["affine", _floats(step.matrix), _floats(step.offset)]
+        case SquaredDistances():
+            return ["squaredDistances", _floats(step.centers)]
         case Gaussians():
             return ["gaussians", _floats(step.centers), _floats(step.gammas)]
         case Polynomials():

@@ -16,6 +16,7 @@ from supred.app.export.steps import (
     Polynomials,
     Scale,
     Select,
+    SquaredDistances,
     Step,
     UnitLength,
     Votes,
@@ -146,6 +147,8 @@ class _Graph:
                 return self.add(
                     "Gemm", value, self.constant(step.matrix), self.constant(step.offset)
                 )
+            case SquaredDistances():
+                return self.squares(step.centers, value)
             case Gaussians():
                 return self.gaussians(step, value)
             case Polynomials():
@@ -165,21 +168,25 @@ class _Graph:
 
     def gaussians(self, step: Gaussians, value: str) -> str:
         """Add ``exp(-gamma (||x||^2 - 2 x.c + ||c||^2))``; a shift comes before it."""
-        axes = self.constant([1], np.int64)
-        row_norms = self.add("ReduceSumSquare", value, axes)
         if self.double:
-            centers = self.constant(step.centers)
-            # Computed once, when the model is loaded, in double precision.
-            center_norms = self.add("ReduceSumSquare", centers, axes, keepdims=0)
-            products = self.add("Gemm", value, centers, center_norms, alpha=-2.0, transB=1)
-            squares = self.add("Max", self.add("Add", products, row_norms), self.constant(0.0))
+            squares = self.squares(step.centers, value)
             return self.add("Exp", self.add("Mul", squares, self.constant(-step.gammas)))
+        row_norms = self.add("ReduceSumSquare", value, self.constant([1], np.int64))
         # One product for all three terms: a row and its squared norm, times a matrix.
         matrix = np.vstack([2 * step.gammas * step.centers.T, -step.gammas])
         offset = -step.gammas * np.sum(step.centers**2, axis=1)
         joined = self.add("Concat", value, row_norms, axis=1)
         exponents = self.add("Gemm", joined, self.constant(matrix), self.constant(offset))
         return self.add("Exp", exponents)
+
+    def squares(self, centers: np.ndarray, value: str) -> str:
+        """Add ``max(||x||^2 - 2 x.c + ||c||^2, 0)``."""
+        axes, name = self.constant([1], np.int64), self.constant(centers)
+        row_norms = self.add("ReduceSumSquare", value, axes)
+        # Computed once, when the model is loaded, in the precision of the sums.
+        center_norms = self.add("ReduceSumSquare", name, axes, keepdims=0)
+        products = self.add("Gemm", value, name, center_norms, alpha=-2.0, transB=1)
+        return self.add("Max", self.add("Add", products, row_norms), self.constant(0.0))
 
     def votes(self, step: Votes, value: str) -> str:
         """Add the votes of pairs of classes and the term that breaks ties."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from supred.app.export.finite_form import FiniteForm, arrays_of, run
-from supred.app.export.steps import Gaussians, Polynomials, Step, UnitLength
+from supred.app.export.steps import Gaussians, Polynomials, SquaredDistances, Step, UnitLength
 
 ARITHMETIC = ("auto", "single", "double")
 # Largest error of the scores, relative to their size, that single precision may cause.
@@ -77,9 +77,9 @@ def _in_single(step: Step, rows: np.ndarray) -> np.ndarray:
         name: array.astype(np.float32) if array.dtype.kind == "f" else array
         for name, array in arrays_of(step).items()
     }
-    if isinstance(step, Gaussians):
+    if isinstance(step, Gaussians | SquaredDistances):
         centers = arrays["centers"]
         squares = np.sum(rows * rows, axis=1)[:, None] - 2 * rows @ centers.T
-        squares += np.sum(centers * centers, axis=1)
-        return np.exp(-arrays["gammas"] * np.maximum(squares, 0))
+        squares = np.maximum(squares + np.sum(centers * centers, axis=1), 0)
+        return np.exp(-arrays["gammas"] * squares) if isinstance(step, Gaussians) else squares
     return replace(step, **arrays).apply(rows).astype(np.float32)

@@ -7,7 +7,7 @@ import numpy as np
 
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import FiniteForm, single
-from supred.app.export.steps import Affine, Gaussians, Polynomials, Step
+from supred.app.export.steps import Affine, Gaussians, Polynomials, SquaredDistances, Step
 
 LARGEST = 127
 # Smaller matrices stay as they are: they take few bytes and their errors reach the scores.
@@ -92,7 +92,7 @@ def quantisation_errors(model: Any, X: Any, y: Any) -> tuple[float, float]:
 def _quantised(step: Step) -> Step:
     if isinstance(step, Affine) and is_quantised(step.matrix):
         return replace(step, matrix=_nearest(step.matrix))
-    if isinstance(step, Gaussians | Polynomials) and is_quantised(step.centers):
+    if isinstance(step, Gaussians | Polynomials | SquaredDistances) and is_quantised(step.centers):
         return replace(step, centers=_nearest(step.centers))
     return step
 

@@ -12,18 +12,18 @@ const STEPS = {
     }
     return result;
   },
-  gaussians: (x, centers, gammas) => {
-    const result = new Float64Array(gammas.length);
+  squaredDistances: (x, centers) => {
+    const result = new Float64Array(centers.length / x.length);
     for (let m = 0, place = 0; m < result.length; m++) {
-      let squares = 0;
       for (let j = 0; j < x.length; j++) {
         const difference = x[j] - centers[place++];
-        squares += difference * difference;
+        result[m] += difference * difference;
       }
-      result[m] = Math.exp(-gammas[m] * squares);
     }
     return result;
   },
+  gaussians: (x, centers, gammas) =>
+    STEPS.squaredDistances(x, centers).map((squares, m) => Math.exp(-gammas[m] * squares)),
   polynomials: (x, centers, gamma, coef0, degree) => {
     const result = new Float64Array(centers.length / x.length);
     for (let m = 0, place = 0; m < result.length; m++) {

@@ -98,6 +98,21 @@ class Affine:
 
 
 @dataclass(frozen=True, eq=False)
+class SquaredDistances:
+    """``||x - centers[m]||^2``."""
+
+    centers: np.ndarray
+
+    def apply(self, rows: np.ndarray) -> np.ndarray:
+        """Return the squared distances of the rows to the centres."""
+        return cdist(rows, self.centers, "sqeuclidean")
+
+    def n_out(self, n_in: int) -> int:
+        """Return the number of columns that come out."""
+        return len(self.centers)
+
+
+@dataclass(frozen=True, eq=False)
 class Gaussians:
     """``exp(-gammas[m] ||x - centers[m]||^2)``, one width per centre."""
 
@@ -179,5 +194,15 @@ class Votes:
 
 
 Step = (
-    Fill | Scale | Clip | Select | Affine | Gaussians | Polynomials | UnitLength | Absolute | Votes
+    Fill
+    | Scale
+    | Clip
+    | Select
+    | Affine
+    | SquaredDistances
+    | Gaussians
+    | Polynomials
+    | UnitLength
+    | Absolute
+    | Votes
 )
