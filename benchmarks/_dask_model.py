@@ -107,10 +107,10 @@ def _client_seconds(n_rows: int) -> tuple[float, float]:
     corners = np.eye(CLASSES)[:, :DIMENSIONS] - 1 / CLASSES
     F = corners[codes] + 0.15 * rng.normal(size=(n_rows, DIMENSIONS))
     loss = HingeLoss(codes, CLASSES, np.ones(n_rows), C=1.0, tol=1e-8)
-    loss.train(F)
-    Z = loss.pull(F, F, 5.0)
-    return best_of(lambda: loss.train(Z), 2) / n_rows, best_of(
-        lambda: loss.pull(F, Z, 7.5), 2
+    loss.g_step(F)
+    Z = loss.z_step(F, F, 5.0)
+    return best_of(lambda: loss.g_step(Z), 2) / n_rows, best_of(
+        lambda: loss.z_step(F, Z, 7.5), 2
     ) / n_rows
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from supred.low_dim_svm.alternation import Schedule, alternate
-from supred.low_dim_svm.log_loss import LogLoss
-from supred.low_dim_svm.losses import HingeLoss
+from supred.low_dim_svm.g_step import hinge_g_step, hinge_objectives, merge_equal_rows
+from supred.low_dim_svm.losses import HingeLoss, LogLoss
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
 from supred.low_dim_svm.starts import simplex_codes
 from supred.numerics.decisions import task_signs
@@ -68,7 +68,7 @@ def test_the_best_iterate_is_kept():
     errors = iter([0.5, 0.4, 0.2, 0.3, 0.25, 0.2, 0.6])
     seen = []
 
-    def note(iteration, record):
+    def note(iteration, values, classifier):
         seen.append((mapping.W.copy(), loss.parameters[0].copy()))
         return False
 
@@ -82,7 +82,7 @@ def test_the_best_iterate_is_kept():
         validation_error=lambda: next(errors),
         on_iteration=note,
     )
-    assert record.stopped == "validation"
+    assert record.stopping_reason == "validation"
     assert record.n_iter == 6
     # iterations 2 and 5 have the same error; the nested objective decides between them
     nested = record.history["nested_objective"]
@@ -95,42 +95,77 @@ def test_without_validation_the_least_nested_objective_is_kept():
     parts = setting(4, "ovr", "rbf")
     record = run(*parts, Schedule(max_iter=8, tol=0.0))
     assert record.best_iter == int(np.argmin(record.history["nested_objective"]))
-    assert record.stopped == "max_iter"
+    assert record.stopping_reason == "max_iter"
 
 
 def test_it_ends_when_nothing_changes_or_when_asked():
-    assert run(*setting(3, "ovr", "rbf"), Schedule(max_iter=100, tol=1e-3)).stopped == "converged"
-    record = run(
-        *setting(3, "ovr", "rbf"), Schedule(), on_iteration=lambda iteration, _: iteration == 2
+    assert (
+        run(*setting(3, "ovr", "rbf"), Schedule(max_iter=100, tol=1e-3)).stopping_reason
+        == "converged"
     )
-    assert (record.stopped, record.n_iter) == ("callback", 2)
+    record = run(
+        *setting(3, "ovr", "rbf"), Schedule(), on_iteration=lambda iteration, *_: iteration == 2
+    )
+    assert (record.stopping_reason, record.n_iter) == ("callback", 2)
 
 
 def test_the_joint_training_lowers_the_nested_objective():
-    """It must do better than its start: regression to fixed codes, then SVMs."""
+    """It must do better than its start: regression to fixed codes, then SVMs trained on that."""
     mapping, loss, Z, weights, y = setting(5, "ovr", "rbf")
     record = run(mapping, loss, Z, weights, y, Schedule(max_iter=30, tol=1e-4))
+    reached = record.history["nested_objective"][record.best_iter]
     F = mapping.project_training()
+    np.testing.assert_allclose(mapping.penalty() + loss.objective(F), reached, rtol=1e-12)
     mapping.regress(Z, 2.0)
     start_F = mapping.project_training()
     refitted = HingeLoss(y, 5, weights)
-    refitted.train(start_F)
-    start = refitted.objective(start_F) + mapping.penalty()
-    refitted = HingeLoss(y, 5, weights)
-    refitted.train(F)
-    assert min(record.history["nested_objective"]) < 0.98 * start
+    refitted.g_step(start_F)
+    assert reached < 0.98 * (refitted.objective(start_F) + mapping.penalty())
 
 
-def test_g_step_at_the_codes_sees_one_row_a_class():
+def test_mu_grows_only_when_the_alternation_has_converged_at_fixed_mu():
+    parts = setting(4, "ovr", "rbf")
+    schedule = Schedule(mu_factor=2.0, inner_tol=1e-3, max_iter=200, tol=1e-2)
+    record = run(*parts, schedule)
+    mu, values = record.history["mu"], record.history["penalized_objective"]
+    change = np.abs(np.diff(values)) / np.abs(values[1:])
+    # entry 0 is the start, at the mu of iteration 1
+    grown = np.flatnonzero(np.diff(mu[:-1]) > 0) + 1
+    assert len(grown) >= 2
+    for k in range(1, len(mu) - 1):
+        converged = mu[k] == mu[k - 1] and change[k - 1] <= 1e-3
+        assert (mu[k + 1] == 2 * mu[k]) if converged else (mu[k + 1] == mu[k])
+    assert record.stopping_reason == "converged"
+    # at fixed mu the penalised objective never rises
+    same = np.diff(mu) == 0
+    assert (np.diff(values)[same] <= 1e-9 * values[:-1][same]).all()
+
+
+def test_with_an_inner_loop_patience_counts_values_of_mu():
+    mapping, loss, Z, weights, y = setting(4, "ovr", "rbf")
+    schedule = Schedule(mu_factor=2.0, inner_tol=1e-2, max_iter=300, tol=0.0, patience=3)
+    errors = iter(np.linspace(0.1, 0.9, 400))  # ever worse
+    record = run(mapping, loss, Z, weights, y, schedule, validation_error=lambda: next(errors))
+    assert record.stopping_reason == "validation"
+    assert record.best_iter == 0
+    assert len(np.unique(record.history["mu"])) == 4
+    assert record.n_iter > 4
+
+
+def test_g_step_at_the_codes_sees_one_row_per_class():
     """At the start all rows of a class are equal: merged, they make the same SVMs."""
     rng = np.random.RandomState(0)
     y = np.repeat(np.arange(3), [40, 30, 10])
     weights = rng.uniform(0.5, 2.0, size=len(y))
+    signs = task_signs(y, 3, "ovr")
     Z = np.array([[0.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])[y]
-    merged = HingeLoss(y, 3, weights, C=0.1, tol=1e-9)
-    assert [len(part) for part in merged._merge_equal_rows(Z)] == [3, 3, 3]
-    merged.train(Z)
-    apart = HingeLoss(y, 3, weights, C=0.1, tol=1e-9)
-    apart.train(Z + 1e-12 * rng.normal(size=Z.shape))
-    np.testing.assert_allclose(merged.parameters[0], apart.parameters[0], atol=1e-4)
-    np.testing.assert_allclose(merged.objective(Z), apart.objective(Z), rtol=1e-8)
+    assert [len(part) for part in merge_equal_rows(Z, y, signs, weights)] == [3, 3, 3]
+    merged, _ = hinge_g_step(Z, y, signs, weights, 0.1, tol=1e-9)
+    noise = 1e-12 * rng.normal(size=Z.shape)
+    apart, _ = hinge_g_step(Z + noise, y, signs, weights, 0.1, tol=1e-9)
+    np.testing.assert_allclose(merged[0], apart[0], atol=1e-4)
+    np.testing.assert_allclose(
+        hinge_objectives(Z, signs, weights, 0.1, merged).sum(),
+        hinge_objectives(Z, signs, weights, 0.1, apart).sum(),
+        rtol=1e-8,
+    )

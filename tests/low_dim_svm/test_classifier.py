@@ -165,11 +165,33 @@ def test_log_loss_of_two_classes():
 # --- starts ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("init", ["auto", "simplex", "sphere", "random"])
+@pytest.mark.parametrize("init", ["auto", "simplex", "sphere", "random-codes"])
 def test_named_starts(init):
     X, y = blobs(n_classes=4, spread=1.0)
     model = LowDimSVC(init=init, n_centers=20, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
+
+
+def test_random_coordinates_of_each_row_unroll_two_spirals():
+    X, y = make_spirals(600, random_state=0)
+    for inner_tol in (None, 1e-2):
+        model = LowDimSVC(
+            2,
+            init="random",
+            inner_tol=inner_tol,
+            n_centers=100,
+            gamma=30.0,
+            max_iter=200,
+            random_state=0,
+        ).fit(X, y)
+        assert model.history_["train_error"][0] > 0.1  # the start knows nothing of the classes
+        assert model.score(X, y) > 0.99
+
+
+def test_random_coordinates_of_each_row_work_one_vs_one():
+    X, y = blobs(n_rows=200, n_classes=4, spread=1.0)
+    model = LowDimSVC(init="random", multi_class="ovo", n_centers=40, alpha=0.1, random_state=0)
+    assert model.fit(X, y).score(X, y) > 0.9
 
 
 def test_given_starts():
@@ -184,6 +206,13 @@ def test_given_starts():
     weights = (np.arange(len(y)) % 4 > 0).astype(float)
     weighted = LowDimSVC(init=codes[y], **options).fit(X, y, sample_weight=weights)
     assert weighted.score(X, y) > 0.9
+
+
+def test_a_start_for_each_row_follows_the_held_out_part():
+    X, y = blobs(n_classes=3, spread=1.0)
+    Z = np.array([[2.0, 0.0], [0.0, 2.0], [-2.0, -2.0]])[y]
+    model = LowDimSVC(init=Z, early_stopping=True, n_centers=20, random_state=0).fit(X, y)
+    assert model.history_["train_error"][0] == 0.0
 
 
 # --- stopping -------------------------------------------------------------------------------
@@ -341,11 +370,11 @@ def test_scores_of_each_iteration_by_scikit_learns_monitor():
     [
         ({"n_components": 0}, r"n_components=0 is out of range; .* at least 1"),
         ({"n_components": 1.5}, "n_components=1.5 is out of range"),
-        ({"n_centers": 91}, "n_centers=91 .* at most 90 .*number of training rows"),
         ({"n_centers": 0}, "n_centers=0"),
-        ({"n_centers": "many"}, "n_centers='many' is not known; use a whole number or 'auto'"),
+        ({"n_centers": "many"}, "n_centers='many' is out of range; use a whole number"),
         ({"n_jobs": 0}, "n_jobs=0 is out of range; use None"),
-        ({"n_centers": 85, "early_stopping": True}, "n_centers=85, but only 81 rows are left"),
+        ({"early_stopping": "auto"}, "early_stopping='auto' is not known; use True or False"),
+        ({"inner_tol": 0}, "inner_tol=0 is out of range"),
         ({"gamma": 0.0}, r"gamma=0.0 is out of range; use a number in \(0, inf\)"),
         ({"gamma": -1}, "gamma=-1"),
         ({"gamma": "auto"}, "gamma='auto' is not known; use one of 'scale'"),
@@ -363,10 +392,14 @@ def test_scores_of_each_iteration_by_scikit_learns_monitor():
         ({"cache_size": -1}, "cache_size=-1"),
         ({"multi_class": "crammer"}, "multi_class='crammer' is not known; use one of 'ovr', 'ovo'"),
         ({"loss": "squared"}, "loss='squared' is not known; use one of 'hinge', 'log'"),
-        ({"loss": "log", "multi_class": "ovo"}, "multi_class='ovo' does not go with loss='log'"),
+        (
+            {"loss": "log", "multi_class": "ovo"},
+            "multi_class='ovo' cannot be combined with loss='log'",
+        ),
         ({"mapping": "poly"}, "mapping='poly' is not known"),
         ({"mapping": SVC()}, "use 'rbf', 'linear' or a regressor"),
         ({"centers": "grid"}, "centers='grid' is not known"),
+        ({"centers": "learned"}, "RBFNetClassifier learns its centres"),
         ({"centers": np.ones((3, 5))}, r"centers has shape \(3, 5\); .*\(n_centers, 6\)"),
         ({"centers": np.full((3, 6), np.nan)}, "centers holds a value that is not finite"),
         ({"init": "pca"}, "init='pca' is not known"),
@@ -401,6 +434,16 @@ def test_early_stopping_needs_two_rows_a_class():
     y[0] = 2
     with pytest.raises(ValueError, match=r"class\(es\) \[2\] have one row"):
         LowDimSVC(n_centers=10, early_stopping=True).fit(X, y)
+
+
+def test_more_centers_than_rows_are_all_rows():
+    X, y = blobs()
+    with pytest.warns(UserWarning, match="n_centers=91 is more than the 90 rows to train on"):
+        model = LowDimSVC(n_centers=91).fit(X, y)
+    np.testing.assert_array_equal(model.centers_, LowDimSVC(centers="all").fit(X, y).centers_)
+    with pytest.warns(UserWarning, match="n_centers=85 is more than the 81 rows"):
+        model = LowDimSVC(n_centers=85, early_stopping=True, random_state=0).fit(X, y)
+    assert model.n_basis_ == 81
 
 
 def test_a_regressor_without_weights_refuses_weights():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from supred.low_dim_svm.log_loss import LogLoss, class_scores, pull_softmax, row_losses
+from supred.low_dim_svm.losses import LogLoss
+from supred.low_dim_svm.z_step_log import class_scores, log_z_step, row_losses
 
 
 def problem(n_classes, n_dimensions, n_rows=60, scale=2.0, seed=0):
@@ -25,7 +26,7 @@ def cost(z, f, y, coef, intercept, c):
 @pytest.mark.parametrize("scale", [0.1, 20.0])
 def test_z_step_is_that_of_an_independent_solver(n_classes, n_dimensions, c, scale):
     F, codes, coef, intercept = problem(n_classes, n_dimensions, scale=scale)
-    Z = pull_softmax(F, codes, coef, intercept, c)
+    Z = log_z_step(F, codes, coef, intercept, c)
     for f, y, z in zip(F, codes, Z, strict=True):
         reference = minimize(
             cost, z + 0.1, (f, y, coef, intercept, c), method="BFGS", options={"gtol": 1e-10}
@@ -36,8 +37,8 @@ def test_z_step_is_that_of_an_independent_solver(n_classes, n_dimensions, c, sca
 
 def test_start_does_not_matter():
     F, codes, coef, intercept = problem(5, 3)
-    first = pull_softmax(F, codes, coef, intercept, 2.0)
-    second = pull_softmax(F, codes, coef, intercept, 2.0, start=F + 3.0)
+    first = log_z_step(F, codes, coef, intercept, 2.0)
+    second = log_z_step(F, codes, coef, intercept, 2.0, start=F + 3.0)
     np.testing.assert_allclose(first, second, atol=1e-4)
 
 
@@ -46,7 +47,7 @@ def test_g_step_is_stationary_and_weighted(n_classes):
     Z, codes, _, _ = problem(n_classes, 3, n_rows=200)
     weights = np.random.RandomState(1).uniform(0.2, 3.0, size=200)
     loss = LogLoss(codes, n_classes, weights, C=0.7)
-    loss.train(Z)
+    loss.g_step(Z)
     coef, intercept = loss.parameters
     scores = class_scores(Z, coef, intercept)
     p = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -60,13 +61,13 @@ def test_g_step_is_stationary_and_weighted(n_classes):
 def test_a_worse_g_step_is_not_taken(monkeypatch):
     Z, codes, _, _ = problem(3, 2, n_rows=200)
     loss = LogLoss(codes, 3, np.ones(200))
-    loss.train(Z)
+    loss.g_step(Z)
     before = loss.parameters
     monkeypatch.setattr(
-        "supred.low_dim_svm.log_loss.LogisticRegression.fit",
+        "supred.low_dim_svm.g_step.LogisticRegression.fit",
         lambda self, *args, **options: setattr(self, "coef_", self.coef_ + 1),
     )
-    loss.train(Z)
+    loss.g_step(Z)
     np.testing.assert_array_equal(loss.parameters[0], before[0])
 
 
@@ -74,5 +75,5 @@ def test_a_worse_g_step_is_not_taken(monkeypatch):
 def test_binary_and_many_scores(n_classes):
     Z, codes, _, _ = problem(n_classes, 2, n_rows=100)
     loss = LogLoss(codes, n_classes, np.ones(100))
-    loss.train(Z)
+    loss.g_step(Z)
     assert loss.scores(Z).shape == ((100,) if n_classes == 2 else (100, n_classes))

@@ -5,7 +5,7 @@ import pytest
 
 from supred.low_dim_svm.starts import (
     class_confusion,
-    random_codes,
+    random_points,
     simplex_codes,
     sphere_codes,
     spread_points,
@@ -58,8 +58,8 @@ def test_one_dimension_is_a_line():
     np.testing.assert_allclose(points.ravel(), [-1, -0.5, 0, 0.5, 1])
 
 
-def test_random_codes_are_one_per_class():
-    codes = random_codes(7, 3, np.random.RandomState(0))
+def test_random_points_are_one_per_class():
+    codes = random_points(7, 3, np.random.RandomState(0))
     assert codes.shape == (7, 3)
     assert len(np.unique(codes.round(6), axis=0)) == 7
 

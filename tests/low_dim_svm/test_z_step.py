@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from supred.low_dim_svm.z_step import pull_many_classes, pull_two_classes
-from supred.low_dim_svm.z_step_interior import pull_hard_rows
+from supred.low_dim_svm.z_step import hinge_z_step, two_class_z_step
+from supred.low_dim_svm.z_step_hard_rows import solve_hard_rows
 
 
 def problem(n_svms, n_dimensions, n_rows, *, some_left_out=False, seed=0):
@@ -59,7 +59,7 @@ def qp_optimum(F, signs, coef, intercept, c):
 def test_objective_is_that_of_a_qp_solver(n_svms, n_dimensions, c, some_left_out):
     n_rows = 1000 if not some_left_out else 200
     F, signs, coef, intercept = problem(n_svms, n_dimensions, n_rows, some_left_out=some_left_out)
-    Z, _ = pull_many_classes(F, signs, coef, intercept, c)
+    Z, _ = hinge_z_step(F, signs, coef, intercept, c)
     cost = row_costs(Z, F, signs, coef, intercept, c)
     optimum = qp_optimum(F, signs, coef, intercept, c)
     np.testing.assert_allclose(cost, optimum, rtol=2e-6, atol=1e-9)
@@ -69,8 +69,8 @@ def test_objective_is_that_of_a_qp_solver(n_svms, n_dimensions, c, some_left_out
 @pytest.mark.parametrize("c", [0.05, 2.0, 1e3])
 def test_the_two_methods_agree(c):
     F, signs, coef, intercept = problem(12, 5, 500, some_left_out=True)
-    by_sweeps, _ = pull_many_classes(F, signs, coef, intercept, c, tol=1e-8)
-    by_newton, t = pull_hard_rows(F, signs.astype(float), coef, intercept, c, 1e-8)
+    by_sweeps, _ = hinge_z_step(F, signs, coef, intercept, c, tol=1e-8)
+    by_newton, t = solve_hard_rows(F, signs.astype(float), coef, intercept, c, 1e-8)
     np.testing.assert_allclose(
         row_costs(by_sweeps, F, signs, coef, intercept, c),
         row_costs(by_newton, F, signs, coef, intercept, c),
@@ -84,8 +84,8 @@ def test_the_two_methods_agree(c):
 
 def test_a_warm_start_changes_nothing_but_the_work():
     F, signs, coef, intercept = problem(6, 3, 300)
-    cold, t = pull_many_classes(F, signs, coef, intercept, 1.0)
-    warm, _ = pull_many_classes(F, signs, coef, intercept, 1.0, start=t * 0.9)
+    cold, t = hinge_z_step(F, signs, coef, intercept, 1.0)
+    warm, _ = hinge_z_step(F, signs, coef, intercept, 1.0, start=t * 0.9)
     np.testing.assert_allclose(
         row_costs(warm, F, signs, coef, intercept, 1.0),
         row_costs(cold, F, signs, coef, intercept, 1.0),
@@ -95,30 +95,30 @@ def test_a_warm_start_changes_nothing_but_the_work():
 
 def test_two_classes_are_one_svm():
     F, signs, coef, intercept = problem(3, 4, 200)
-    closed = pull_two_classes(F, signs[:, 0], coef[0], intercept[0], 0.7)
-    swept, _ = pull_many_classes(F, signs[:, :1], coef[:1], intercept[:1], 0.7, tol=1e-12)
+    closed = two_class_z_step(F, signs[:, 0], coef[0], intercept[0], 0.7)
+    swept, _ = hinge_z_step(F, signs[:, :1], coef[:1], intercept[:1], 0.7, tol=1e-12)
     np.testing.assert_allclose(closed, swept, atol=1e-9)
 
 
 def test_two_classes_by_hand():
     """With w = (2, 0), b = 0: m = 2 f, and t = min((1 - m) / 2, c) moves z by t along w / 2."""
     F = np.array([[0.6, 5.0], [0.0, 5.0], [-10.0, 5.0]])
-    Z = pull_two_classes(F, np.array([1, 1, 1]), np.array([2.0, 0.0]), 0.0, c=1.0)
+    Z = two_class_z_step(F, np.array([1, 1, 1]), np.array([2.0, 0.0]), 0.0, c=1.0)
     np.testing.assert_allclose(Z, [[0.6, 5.0], [0.5, 5.0], [-9.0, 5.0]])
 
 
 def test_a_zero_weight_vector_moves_nothing():
     F = np.ones((3, 2))
-    Z = pull_two_classes(F, np.array([1, -1, 1]), np.zeros(2), 0.3, c=1.0)
+    Z = two_class_z_step(F, np.array([1, -1, 1]), np.zeros(2), 0.3, c=1.0)
     np.testing.assert_array_equal(Z, F)
-    Z, _ = pull_many_classes(F, np.ones((3, 2)), np.zeros((2, 2)), np.zeros(2), 1.0)
+    Z, _ = hinge_z_step(F, np.ones((3, 2)), np.zeros((2, 2)), np.zeros(2), 1.0)
     np.testing.assert_array_equal(Z, F)
 
 
 def test_many_dimensions_cost_no_more_than_their_span():
     """Rows move in the span of the w_k only: what is orthogonal to it must stay."""
     F, signs, coef, intercept = problem(4, 30, 100)
-    Z, _ = pull_many_classes(F, signs, coef, intercept, 2.0, tol=1e-9)
+    Z, _ = hinge_z_step(F, signs, coef, intercept, 2.0, tol=1e-9)
     optimum = qp_optimum(F, signs, coef, intercept, 2.0)
     np.testing.assert_allclose(row_costs(Z, F, signs, coef, intercept, 2.0), optimum, rtol=1e-6)
     basis = np.linalg.svd(coef)[2]

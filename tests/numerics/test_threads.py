@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from supred import LowDimSVC
-from supred.low_dim_svm.mappings import normal_equations
+from supred.low_dim_svm.mappings import f_step
 from supred.numerics import linear_svm
 from supred.numerics import threads as _threads
 from supred.numerics.decisions import task_signs
@@ -134,12 +134,12 @@ def test_an_error_puts_back_what_there_was():
 @pytest.mark.parametrize(("size", "threads"), [(20, {1}), (600, {2})])
 def test_small_factors_take_one_thread(monkeypatch, size, threads):
     seen = []
-    original = normal_equations.dpotrf
+    original = f_step.dpotrf
 
     def watched(*arguments, **options):
         seen.append(blas_threads())
         return original(*arguments, **options)
 
-    monkeypatch.setattr(normal_equations, "dpotrf", watched)
-    normal_equations.NormalEquations(np.eye(size)).solve(np.ones((size, 1)), 1.0)
+    monkeypatch.setattr(f_step, "dpotrf", watched)
+    f_step.NormalEquations(np.eye(size)).solve(np.ones((size, 1)), 1.0)
     assert seen == [threads]

@@ -20,7 +20,7 @@ from supred import (
     LowDimSVCCV,
     MaxMarginProjection,
 )
-from supred.low_dim_svm import problem as parts
+from supred.base.callbacks import FitCallbacks
 from supred.low_dim_svm.mappings.basis import GaussianBasis, Moments, combine, products
 from supred.numerics.kernels import GaussianCenters
 from supred.rows.blocks import rows_of
@@ -241,15 +241,18 @@ def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(client, digits, 
     with pytest.warns(Warning, match="did not converge"):
         reference = LowDimSVC(**make).fit(*chunked(X, y))
     killed = []
-    told = parts.Progress.__call__
+    told = FitCallbacks.iteration
 
-    def tell(self, iteration, record):
-        if iteration == 2:
+    iterations = []
+
+    def tell(self, so_far):
+        if len(iterations) == 2:
             kill_a_worker(client)
-            killed.append(iteration)
-        return told(self, iteration, record)
+            killed.append(len(iterations))
+        iterations.append(so_far)
+        return told(self, so_far)
 
-    monkeypatch.setattr(parts.Progress, "__call__", tell)
+    monkeypatch.setattr(FitCallbacks, "iteration", tell)
     with pytest.warns(Warning, match="did not converge"):
         model = LowDimSVC(**make).fit(*chunked(X, y))
     assert killed == [2]
@@ -331,7 +334,7 @@ def test_without_a_client_the_error_says_how_to_connect(cluster, digits):
 
 def test_a_client_that_is_closed_during_a_fit(cluster, digits, monkeypatch):
     with Client(cluster) as client:
-        monkeypatch.setattr(parts.Progress, "__call__", lambda *_: client.close())
+        monkeypatch.setattr(FitCallbacks, "iteration", lambda *_: client.close())
         with pytest.raises(ConnectionError, match=r"scheduler was lost.*connect a new Client"):
             LowDimSVC(n_centers=20).fit(*chunked(*digits))
 

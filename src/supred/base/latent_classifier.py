@@ -65,9 +65,14 @@ class LatentClassifier(
         "_n_features_out",
     )
 
-    def _validate_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Return the validated rows, the classes and the index of each row's class."""
-        if self._takes_sources and (source := as_source(X)) is not None:
+    def _validate_rows_and_labels(
+        self, X: Any, y: Any, *, in_memory: bool = False
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Return the validated rows, the classes and the index of each row's class.
+
+        `in_memory` refuses out-of-core rows even if the fitted estimator takes them.
+        """
+        if self._takes_sources and not in_memory and (source := as_source(X)) is not None:
             return check_rows_and_labels(self, source, y)
         refuse_source(self, X)
         refuse(self, X)
@@ -89,9 +94,9 @@ class LatentClassifier(
         """Return the arrays that `transform` and `predict` need."""
 
     def _latent(self, X: Any) -> np.ndarray:
-        fitted = vars(self)
         # scikit-learn's checks take longer than a small model does on a single row.
-        if "feature_names_in_" not in fitted and are_ready(X, fitted.get("n_features_in_")):
+        n_features = getattr(self, "n_features_in_", None)
+        if not hasattr(self, "feature_names_in_") and are_ready(X, n_features):
             return self._project(X)
         check_is_fitted(self)
         if self._takes_sources and (source := as_source(X)) is not None:

@@ -1,4 +1,4 @@
-"""Rows that are no arrays in memory, as input of an estimator."""
+"""Out-of-core rows as input of an estimator."""
 
 from typing import Any
 

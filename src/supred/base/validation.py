@@ -43,7 +43,7 @@ def are_ready(X: Any, n_features: int | None) -> bool:
 def check_weights(
     sample_weight: Any,
     class_weight: Any,
-    codes: np.ndarray,
+    class_index: np.ndarray,
     classes: np.ndarray,
     *,
     name: str = "sample_weight",
@@ -57,13 +57,13 @@ def check_weights(
     ----------
     sample_weight : None, number or array-like of shape (n_rows,)
     class_weight : None, "balanced" or dict {class: weight}
-    codes : ndarray of shape (n_rows,)
+    class_index : ndarray of shape (n_rows,)
         Index of each row's class.
     classes : ndarray of shape (n_classes,)
     name : str
         What to call `sample_weight` in an error.
     """
-    n_rows = len(codes)
+    n_rows = len(class_index)
     if sample_weight is None:
         weights = np.ones(n_rows)
     elif isinstance(sample_weight, Real):
@@ -74,7 +74,7 @@ def check_weights(
             raise ValueError(
                 f"{name} must be 1D array-like, one weight per row; got shape {weights.shape}."
             )
-        check_consistent_length(codes, weights)
+        check_consistent_length(class_index, weights)
     if not np.isfinite(weights).all():
         raise ValueError(f"{name} holds a value that is not finite; weights must be finite.")
     if (weights < 0).any():
@@ -82,9 +82,9 @@ def check_weights(
         raise ValueError(
             f"{name} holds a negative value ({weights[row]:g} in row {row}); use weights >= 0."
         )
-    class_weights = _class_weights(class_weight, codes, classes, weights)
-    weights = weights * class_weights[codes]
-    totals = np.bincount(codes, weights=weights, minlength=len(classes))
+    class_weights = _class_weights(class_weight, class_index, classes, weights)
+    weights = weights * class_weights[class_index]
+    totals = np.bincount(class_index, weights=weights, minlength=len(classes))
     if not (totals > 0).all():
         empty = classes[totals <= 0].tolist()
         raise ValueError(
@@ -95,7 +95,7 @@ def check_weights(
 
 
 def _class_weights(
-    class_weight: Any, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray
+    class_weight: Any, class_index: np.ndarray, classes: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     if class_weight is None:
         return np.ones(len(classes))
@@ -104,7 +104,7 @@ def _class_weights(
             raise ValueError(
                 f"class_weight={class_weight!r} is not known; use None, 'balanced' or a dict."
             )
-        counts = np.bincount(codes, weights=weights, minlength=len(classes))
+        counts = np.bincount(class_index, weights=weights, minlength=len(classes))
         return weights.sum() / (len(classes) * np.maximum(counts, np.finfo(float).tiny))
     if not isinstance(class_weight, dict):
         raise ValueError(

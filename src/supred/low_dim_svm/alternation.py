@@ -1,24 +1,22 @@
-"""The method of auxiliary coordinates: Algorithm 1 of the low-dimensional SVM.
+"""The method of auxiliary coordinates: alternate over coordinates, classifier and mapping.
 
-The nested problem
+Each row has coordinates z_n that take the place of F(x_n) inside the classifier. For a penalty mu
 
-    min over F, g   penalty(F) + loss(g; F(x_1), .., F(x_N))
-
-is broken up by one coordinate vector z_n per row. For a penalty mu,
-
-    min over F, g, Z   penalty(F) + loss(g; Z) + mu/2 sum_n s_n ||z_n - F(x_n)||^2
+    penalty(F) + objective of g on Z + mu/2 sum_n s_n ||z_n - F(x_n)||^2
 
 is minimised over Z, g and F in turn, and mu is raised.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from supred.low_dim_svm.losses import Loss
+from supred.base.state import register
+from supred.low_dim_svm.losses import Loss, Parameters
+from supred.low_dim_svm.mappings.base import Mapping
 
 HISTORY = (
     "mu",
@@ -30,30 +28,9 @@ HISTORY = (
     "seconds",
 )
 
-
-class Regression(Protocol):
-    """The part of a mapping that the alternation uses."""
-
-    def regress(self, Z: np.ndarray, mu: float) -> None:
-        """Fit F to Z."""
-
-    def project_training(self) -> np.ndarray:
-        """Return F of the training rows."""
-
-    def penalty(self) -> float:
-        """Return the mapping's term of the objective."""
-
-    def snapshot(self) -> Any:
-        """Return the parameters."""
-
-    def restore(self, snapshot: Any) -> None:
-        """Set the parameters."""
-
-    def training_state(self) -> dict[str, Any]:
-        """Return all that training has changed, as arrays, numbers and tuples of them."""
-
-    def resume_training(self, state: dict[str, Any]) -> None:
-        """Go on from what `training_state` returned, with the same rows prepared."""
+History = dict[str, list[float]]
+# Called with the number of an iteration, its entry of the history and the classifier.
+OnIteration = Callable[[int, dict[str, float], Parameters], bool]
 
 
 @dataclass(frozen=True)
@@ -65,56 +42,99 @@ class Schedule:
     mu : float
         The first penalty.
     mu_factor : float
-        What mu is multiplied by after each iteration; 1 keeps it fixed.
+        What mu is multiplied by when it grows; 1 keeps it fixed.
+    inner_tol : float or None
+        mu grows once an iteration changes the penalised objective by at most this, relatively:
+        Algorithm 1 of the paper. None raises it after every iteration.
     max_iter : int
+        Most iterations, over all values of mu.
     tol : float
         Relative change of the objective under which the alternation has converged.
     patience : int
-        Iterations without a better validation error after which it ends.
+        Iterations (values of mu with `inner_tol`) without a better validation error after which
+        it ends.
     """
 
     mu: float = 2.0
     mu_factor: float = 1.5
+    inner_tol: float | None = None
     max_iter: int = 50
     tol: float = 1e-2
     patience: int = 5
 
+    def grows_after(self, history: History) -> bool:
+        """Tell whether mu grows after the last iteration, the start not counted."""
+        if len(history["mu"]) < 2:
+            return False
+        if self.inner_tol is None:
+            return True
+        before, now = history["penalized_objective"][-2:]
+        same_mu = history["mu"][-2] == history["mu"][-1]
+        return same_mu and abs(now - before) <= self.inner_tol * abs(now)
 
-@dataclass
-class Alternation:
-    """What the alternation did.
+    def stopping_reason(self, history: History, *, validated: bool) -> str:
+        """Return why the alternation has come to its end, or an empty string."""
+        # Of each value of mu the last iteration counts; without an inner loop that is each.
+        mu = np.array(history["mu"])
+        ends = np.arange(len(mu))
+        if self.inner_tol is not None and self.mu_factor > 1:
+            if not self.grows_after(history):
+                return ""
+            ends = np.flatnonzero(np.append(mu[1:] != mu[:-1], True))
+        if validated:
+            errors = np.array(history["validation_error"])[ends]
+            if len(errors) - 1 - int(np.argmin(errors)) >= self.patience:
+                return "validation"
+        # At fixed mu the penalised objective converges; with rising mu the nested one does.
+        name = "penalized_objective" if self.mu_factor == 1 else "nested_objective"
+        values = np.array(history[name])[ends]
+        if len(values) < 3:
+            return ""
+        changes = np.abs(np.diff(values[-3:]))
+        return "converged" if (changes <= self.tol * abs(values[-1])).all() else ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the alternation found.
 
     Attributes
     ----------
-    history : dict of lists
+    mapping : Mapping
+        F of the iterate that was kept.
+    coef, intercept : ndarrays
+        g of the same.
+    history : dict of ndarrays
         One entry per iteration, the start first: mu, objectives, errors, the largest relative
         duality gap of the SVMs, seconds.
     best_iter : int
-        The iteration whose mapping and classifier were kept.
+        The iteration that was kept.
     n_iter : int
         Iterations done.
-    stopped : str
-        "validation", "converged" or "max_iter".
+    stopping_reason : str
+        "converged", "validation", "max_iter" or "callback".
     """
 
-    history: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in HISTORY})
-    best_iter: int = 0
-    n_iter: int = 0
-    stopped: str = "max_iter"
+    mapping: Mapping
+    coef: np.ndarray
+    intercept: np.ndarray
+    history: dict[str, np.ndarray]
+    best_iter: int
+    n_iter: int
+    stopping_reason: str
 
 
+@register
 @dataclass(frozen=True)
 class State:
     """All that the next iteration depends on, beside the training rows.
 
     Attributes
     ----------
-    iteration : int
-        The last iteration that was done.
     mu : float
         The next iteration's penalty.
     Z : ndarray of shape (n_rows, n_components)
-    mapping, loss : Any
+    mapping, loss : dict
         What training has changed in them.
     best : tuple of float
         Merit of the best iterate.
@@ -122,21 +142,21 @@ class State:
     kept : tuple
         The best iterate: parameters of the mapping and of the classifier.
     history : dict of lists
+        Of the iterations that were done.
     """
 
-    iteration: int
     mu: float
     Z: np.ndarray
     mapping: dict[str, Any]
     loss: dict[str, Any]
     best: tuple[float, float]
     best_iter: int
-    kept: Any
-    history: dict[str, list[float]]
+    kept: tuple[Any, Parameters]
+    history: History
 
 
 def alternate(
-    mapping: Regression,
+    mapping: Mapping,
     loss: Loss,
     Z: np.ndarray,
     weights: np.ndarray,
@@ -144,15 +164,15 @@ def alternate(
     *,
     train_error: Callable[[np.ndarray], float],
     validation_error: Callable[[], float] | None = None,
-    on_iteration: Callable[[int, Alternation], bool] | None = None,
+    on_iteration: OnIteration | None = None,
     resume: State | None = None,
     save: Callable[[State], None] | None = None,
-) -> Alternation:
+) -> Result:
     """Train the mapping and the classifier together; both hold the best iterate at the end.
 
     Parameters
     ----------
-    mapping : Regression
+    mapping : Mapping
         F, prepared with the training rows.
     loss : Loss
         g, with the labels of the training rows.
@@ -162,13 +182,14 @@ def alternate(
         s_n.
     schedule : Schedule
     train_error : callable
-        Error of the classifier on projected training rows.
+        Error of scores of the training rows.
     validation_error : callable, optional
         Error of mapping and classifier on held-out rows. With it the iterate with the least
         validation error is kept and the alternation ends when it stops falling; without it the
         iterate with the least nested objective is kept.
     on_iteration : callable, optional
-        Called after each iteration with its number and the record; True ends the alternation.
+        Called after each iteration with its number, the new entry of the history and the weights
+        and biases of g; True ends the alternation.
     resume : State, optional
         Go on from here, not from `Z`.
     save : callable, optional
@@ -176,97 +197,61 @@ def alternate(
 
     Returns
     -------
-    Alternation
+    Result
     """
-    record = Alternation()
     began = perf_counter()
-    mu = schedule.mu
-    best: tuple[float, float] | None = None
-    kept: Any = None
-    first = 0
+    history: History = {name: [] for name in HISTORY}
+    mu, best, best_iter, kept = schedule.mu, (np.inf, np.inf), 0, None
     if resume is None:
-        loss.train(Z)
+        loss.g_step(Z)
         mapping.regress(Z, mu)
     else:
-        first, mu, Z = resume.iteration + 1, resume.mu, resume.Z
-        best, kept = resume.best, resume.kept
-        record = Alternation(resume.history, resume.best_iter, resume.iteration)
-        began -= record.history["seconds"][-1]
-        vars(loss).update(resume.loss)
+        mu, Z, best, best_iter = resume.mu, resume.Z, resume.best, resume.best_iter
+        kept, history = resume.kept, resume.history
+        began -= history["seconds"][-1]
+        loss.resume_training(resume.loss)
         mapping.resume_training(resume.mapping)
     F = mapping.project_training()
 
-    for iteration in range(first, schedule.max_iter + 1):
+    reason = "max_iter"
+    for iteration in range(len(history["mu"]), schedule.max_iter + 1):
         if iteration:
-            Z = loss.pull(F, Z, mu)
-            loss.train(Z)
-            mapping.regress(Z, mu)
+            Z = loss.z_step(F, Z, mu)
+            loss.g_step(Z)
+            mapping.regress(Z, mu)  # the f step
             F = mapping.project_training()
-        nested = mapping.penalty() + loss.objective(F)
+        penalty, nested = mapping.penalty(), loss.objective(F)
+        distance = float((weights * np.square(Z - F).sum(axis=1)).sum())
         values = {
             "mu": mu,
-            "penalized_objective": mapping.penalty()
-            + loss.objective(Z)
-            + 0.5 * mu * float((weights * np.square(Z - F).sum(axis=1)).sum()),
-            "nested_objective": nested,
+            "penalized_objective": penalty + loss.objective(Z) + 0.5 * mu * distance,
+            "nested_objective": penalty + nested,
             "train_error": train_error(loss.scores(F)),
             "validation_error": validation_error() if validation_error else np.nan,
             "gap": loss.gap,
             "seconds": perf_counter() - began,
         }
         for name, value in values.items():
-            record.history[name].append(value)
-        record.n_iter = iteration
-        merit = (values["validation_error"], nested) if validation_error else (nested, nested)
-        if best is None or merit < best:
-            best, record.best_iter = merit, iteration
+            history[name].append(value)
+        first = "validation_error" if validation_error else "nested_objective"
+        merit = (values[first], values["nested_objective"])
+        if kept is None or merit < best:
+            best, best_iter = merit, iteration
             kept = mapping.snapshot(), loss.parameters
-        asked_to_stop = on_iteration is not None and on_iteration(iteration, record)
-        reason = _stopping_reason(record, schedule, validation_error is not None)
-        if reason or asked_to_stop:
-            record.stopped = reason or "callback"
+        asked_to_stop = on_iteration is not None and on_iteration(
+            iteration, values, loss.parameters
+        )
+        found = schedule.stopping_reason(history, validated=validation_error is not None)
+        if found or asked_to_stop:
+            reason = found or "callback"
             break
-        if iteration:
+        if schedule.grows_after(history):
             mu *= schedule.mu_factor
         if save is not None and iteration < schedule.max_iter:
-            save(
-                State(
-                    iteration,
-                    mu,
-                    Z,
-                    mapping.training_state(),
-                    _state_of(loss),
-                    best,
-                    record.best_iter,
-                    kept,
-                    record.history,
-                )
-            )
+            states = mapping.training_state(), loss.training_state()
+            save(State(mu, Z, *states, best, best_iter, kept, history))
+    assert kept is not None
     mapping.restore(kept[0])
     loss.parameters = kept[1]
-    return record
-
-
-def _state_of(loss: Loss) -> dict[str, Any]:
-    """Return what training changes in a loss: the classifier, its gap and private warm starts."""
-    return {
-        name: value
-        for name, value in vars(loss).items()
-        if name in ("parameters", "gap") or name.startswith("_")
-    }
-
-
-def _stopping_reason(record: Alternation, schedule: Schedule, validated: bool) -> str:
-    """Return why the alternation has come to its end, or an empty string."""
-    if validated:
-        errors = record.history["validation_error"]
-        waited = record.n_iter - int(np.argmin(errors))
-        if waited >= schedule.patience:
-            return "validation"
-    # At fixed mu the penalised objective converges; with rising mu the nested one does.
-    name = "penalized_objective" if schedule.mu_factor == 1 else "nested_objective"
-    values = record.history[name]
-    if len(values) < 3:
-        return ""
-    changes = np.abs(np.diff(values[-3:]))
-    return "converged" if (changes <= schedule.tol * abs(values[-1])).all() else ""
+    arrays = {name: np.array(column) for name, column in history.items()}
+    return Result(mapping, *kept[1], arrays, best_iter, len(history["mu"]) - 1, reason)

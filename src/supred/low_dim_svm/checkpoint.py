@@ -1,11 +1,8 @@
 """A fit that was interrupted goes on from its last iteration."""
 
 import hashlib
-import json
 import os
-import zipfile
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +11,13 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from supred._version import __version__
-from supred.common.files import atomic_write, check_output
+from supred.base.container import ModelFileError, read_container, write_container
+from supred.common.files import check_output
 from supred.low_dim_svm.alternation import State
+from supred.low_dim_svm.problem import Problem
 from supred.rows.blocks import rows_of
 
+KIND = "checkpoint of LowDimSVC"
 # Parameters that do not change the model.
 FREE = ("checkpoint", "verbose", "n_jobs", "cache_size")
 # Rows that tell one data set from another.
@@ -58,15 +58,8 @@ class Checkpoint:
 
     def save(self, state: State) -> None:
         """Write the state; the file changes as a whole or not at all."""
-        arrays: dict[str, Any] = {}
-        document = {
-            "identity": self.identity,
-            "seed": self.seed,
-            "state": {f.name: _pack(getattr(state, f.name), arrays) for f in fields(state)},
-        }
-        text = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
-        with atomic_write(self.path, overwrite=True) as file:
-            np.savez(file, document=text, **arrays)
+        value = {"identity": self.identity, "seed": self.seed, "state": state}
+        write_container(self.path, KIND, value, overwrite=True, compress=False)
 
     def remove(self) -> None:
         """Remove the file: the fit has come to its end."""
@@ -75,15 +68,12 @@ class Checkpoint:
 
     def _load(self) -> None:
         try:
-            with np.load(self.path, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            document = json.loads(arrays.pop("document").tobytes())
-            found, seed = document["identity"], document["seed"]
-            state = State(**{k: _unpack(v, arrays) for k, v in document["state"].items()})
-        except (ValueError, OSError, EOFError, KeyError, TypeError, zipfile.BadZipFile):
+            value = read_container(self.path, KIND)
+            found, seed, state = value["identity"], value["seed"], value["state"]
+        except (ModelFileError, KeyError, TypeError) as error:
             raise ValueError(
-                f"checkpoint={str(self.path)!r} is no checkpoint of LowDimSVC; name another "
-                "file, or remove this one."
+                f"checkpoint={str(self.path)!r} is not a checkpoint that this version of LowDimSVC "
+                f"can resume ({error}); name another file, or remove this one."
             ) from None
         differing = [
             f"{name} ({found.get(name, 'none')} there, {self.identity.get(name, 'none')} here)"
@@ -99,33 +89,41 @@ class Checkpoint:
         self.state, self.seed = state, seed
 
 
-def checkpoint_of(
-    model: Any, X: Any, codes: np.ndarray, weights: np.ndarray, held_out: Any
-) -> Checkpoint | None:
-    """Return the checkpoint that the parameters ask for, or None."""
-    if model.checkpoint is None:
+def make_checkpoint(path: Any, parameters: dict[str, Any], problem: Problem) -> Checkpoint | None:
+    """Return the checkpoint of a fit, or None without a path.
+
+    Parameters
+    ----------
+    path : path or None
+    parameters : dict
+        Those of the estimator.
+    problem : Problem
+        Before a part of its rows is split off by chance.
+    """
+    if path is None:
         return None
-    if not isinstance(model.checkpoint, str | os.PathLike):
-        raise ValueError(f"checkpoint={model.checkpoint!r}: give the path of a file, or None.")
-    if not isinstance(model.mapping, str):
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"checkpoint={path!r}: give the path of a file, or None.")
+    if not isinstance(parameters["mapping"], str):
         raise ValueError(
-            f"checkpoint={str(model.checkpoint)!r} does not go with mapping={model.mapping!r}; "
+            f"checkpoint={str(path)!r} cannot be combined with mapping={parameters['mapping']!r}; "
             "use mapping='rbf' or 'linear', or leave checkpoint at None."
         )
     identity = {
-        name: _described(value, name)
-        for name, value in model.get_params(deep=False).items()
-        if name not in FREE
+        name: _described(value, name) for name, value in parameters.items() if name not in FREE
     }
-    identity |= _data_identity("X", "y", X, codes, weights)
-    identity["classes"] = _digest(np.asarray(model.classes_, dtype=str))
+    identity |= _data_identity("X", "y", problem.X, problem.class_index, problem.weights)
+    identity["classes"] = _digest(np.asarray(problem.classes, dtype=str))
+    held_out = problem.held_out
     if held_out is not None:
-        identity |= _data_identity("X_val", "y_val", held_out.X, held_out.codes, held_out.weights)
-    return Checkpoint(model.checkpoint, identity)
+        identity |= _data_identity(
+            "X_val", "y_val", held_out.X, held_out.class_index, held_out.weights
+        )
+    return Checkpoint(path, identity)
 
 
 def _data_identity(
-    rows: str, labels: str, X: Any, codes: np.ndarray, weights: np.ndarray
+    rows: str, labels: str, X: Any, class_index: np.ndarray, weights: np.ndarray
 ) -> dict[str, str]:
     """Describe rows, labels and weights; of the rows a few are looked at."""
     n_rows = X.shape[0]
@@ -136,7 +134,7 @@ def _data_identity(
         f"shape of {rows}": f"{n_rows} x {X.shape[1]}",
         f"precision of {rows}": str(X.dtype),
         f"rows of {rows}": _digest(taken),
-        labels: _digest(codes),
+        labels: _digest(class_index),
         f"weights of {labels}": _digest(weights),
     }
 
@@ -154,31 +152,3 @@ def _digest(array: np.ndarray) -> str:
     seen = hashlib.sha256(f"{array.shape} {array.dtype}".encode())
     seen.update(array.tobytes() if array.dtype == object else array.data)
     return seen.hexdigest()[:12]
-
-
-def _pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Return what JSON can hold; arrays go into `arrays` under the name left in their place."""
-    if isinstance(value, np.ndarray):
-        name = f"array{len(arrays)}"
-        arrays[name] = value
-        return {"array": name}
-    if isinstance(value, dict):
-        return {"dict": {key: _pack(item, arrays) for key, item in value.items()}}
-    if isinstance(value, tuple):
-        return {"tuple": [_pack(item, arrays) for item in value]}
-    if isinstance(value, list):
-        return [_pack(item, arrays) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _unpack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Undo `_pack`."""
-    if isinstance(value, list):
-        return [_unpack(item, arrays) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "array" in value:
-        return arrays[value["array"]]
-    if "tuple" in value:
-        return tuple(_unpack(item, arrays) for item in value["tuple"])
-    return {key: _unpack(item, arrays) for key, item in value["dict"].items()}

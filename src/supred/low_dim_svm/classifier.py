@@ -1,26 +1,26 @@
 """The low-dimensional SVM: a mapping and linear SVMs on it, trained together."""
 
+import sys
 import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import validate_data
 
+from supred.base.callbacks import FitCallbacks
 from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
+from supred.base.sources import as_source, check_source, source_labels
 from supred.base.validation import check_weights
-from supred.low_dim_svm import problem as parts
-from supred.low_dim_svm.alternation import Alternation, Schedule, alternate
-from supred.low_dim_svm.checkpoint import Checkpoint, checkpoint_of
-from supred.low_dim_svm.held_out import hold_out, wants_held_out
-from supred.low_dim_svm.losses import Loss
-from supred.low_dim_svm.mappings.base import Mapping
+from supred.low_dim_svm.checkpoint import make_checkpoint
+from supred.low_dim_svm.g_step import Parameters
 from supred.low_dim_svm.model import LowDimModel
-from supred.rbf_net.learning import check_learned, learn, merge_equal_rows
-from supred.rbf_net.sizes import pruned
-from supred.rows.blocks import RowSource, select
+from supred.low_dim_svm.problem import HeldOut, Problem, cache_megabytes
+from supred.low_dim_svm.settings import Settings
+from supred.low_dim_svm.training import prepare_mapping, train
+from supred.rows.blocks import RowSource
 
 # A larger relative duality gap of the SVMs that were kept is worth a warning.
 LARGEST_GAP = 1e-2
@@ -47,22 +47,16 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         The mapping F: Gaussians about centres, linear, or any scikit-learn regressor whose
         `fit` takes several targets. A regressor is fitted anew in each iteration and keeps its
         own regularisation (`alpha` is not used).
-    centers : {"kmeans", "random", "all", "learned"} or array of shape (n_centers, n_features), \
+    centers : {"kmeans", "random", "all"} or array of shape (n_centers, n_features), \
             default="kmeans"
         Centres of the Gaussians: random rows moved by one k-means step, random rows, all rows,
-        or the given ones. With "learned" the centres, a width for each and a scale for each
-        feature are trained with the rest: a fifth or less of the centres do as well, and
-        fitting takes longer.
-    n_centers : int or "auto", optional
-        Number of centres; by default 1000 (100 if they are learned) or the number of rows if
-        that is smaller. With learned centres, "auto" looks for the smallest model whose error
-        on the validation part is within one standard error of the least: it starts with up to
-        400 and takes away those that can be spared.
+        or the given ones. (:class:`RBFNetClassifier` learns them.)
+    n_centers : int, optional
+        Number of centres; by default 1000, or the number of rows if that is smaller.
     gamma : "scale" or float, default="scale"
         The Gaussians are ``exp(-gamma ||x - c||^2)``, gamma = 1 / (2 sigma^2). "scale"
         makes sigma the root mean square distance of the rows to their mean: gamma is one over
         twice the sum of the features' variances, ``1 / (2 n_features)`` for standardised ones.
-        Learned widths start from it.
     alpha : float, default=1e-3
         Weight of ``||W||^2`` of the mapping.
     C : float, default=1.0
@@ -72,35 +66,34 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
     loss : {"hinge", "log"}, default="hinge"
         "log" puts one multinomial logistic regression in the place of the SVMs: it needs fewer
         dimensions (two or three for a picture of ten classes) and gives `predict_proba`.
-    init : {"auto", "simplex", "sphere", "random"} or array, default="auto"
+    init : {"auto", "simplex", "sphere", "random", "random-codes"} or array, default="auto"
         Where the alternation starts: one code per class at the corners of a simplex, spread
-        over the sphere with confusable classes side by side, or random codes with noise (drawn
-        per class: coordinates without any class structure would never move). An array of shape
-        (n_classes, n_components) gives the codes, one of shape (n_rows, n_components) the
-        coordinates of each row. "auto" takes the simplex from ``n_classes - 1`` dimensions on.
+        over the sphere with confusable classes side by side, random coordinates for each row
+        (as in the paper; with many classes better with ``multi_class="ovo"``), or one random
+        code per class with noise. An array of shape (n_classes, n_components) gives the codes,
+        one of shape (n_rows, n_components) the coordinates of each row. "auto" takes the
+        simplex from ``n_classes - 1`` dimensions on.
     mu : float, default=2.0
         First penalty on the distance between coordinates and mapping.
     mu_factor : float, default=1.5
-        Growth of mu per iteration; 1 keeps it fixed.
+        Growth of mu; 1 keeps it fixed.
+    inner_tol : float, optional
+        mu grows when an iteration changes the penalised objective by at most this, relatively:
+        the paper's inner loop, which takes several times as many iterations. By default mu
+        grows after every iteration.
     max_iter : int, default=50
-        Most iterations.
+        Most iterations, over all values of mu.
     tol : float, default=1e-2
         The alternation has converged when two iterations in a row change the objective by at
         most this, relatively.
-    early_stopping : bool or "auto", default="auto"
+    early_stopping : bool, default=False
         Hold out a stratified part of the training rows, keep the iterate with the least error
         on it, and stop when that error has not fallen for `n_iter_no_change` iterations.
-        `X_val` and `y_val` given to `fit` do the same with rows of the user's choice. "auto"
-        holds rows out if the centres are learned and there are rows enough.
+        `X_val` and `y_val` given to `fit` do the same with rows of the user's choice.
     validation_fraction : float, default=0.1
         Share of the rows to hold out.
     n_iter_no_change : int, default=5
-        Iterations to wait for a smaller validation error.
-    refine_steps : int, default=4000
-        With learned centres, steps of the descent; each looks at 256 rows.
-    learning_rate : float, default=0.1
-        With learned centres, the largest step, in units of the spread of a feature for centres
-        and of their size for weights. It falls to zero along the steps.
+        Iterations (values of mu with `inner_tol`) to wait for a smaller validation error.
     class_weight : dict or "balanced", optional
         Weights of the classes, which multiply the sample weights.
     cache_size : float, optional
@@ -131,12 +124,8 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         The fitted mapping; ``mapping_.project`` is `transform` without checks.
     centers_ : ndarray of shape (n_centers, n_features)
         Centres of the Gaussians (``mapping="rbf"`` only).
-    gamma_ : float or ndarray of shape (n_centers,)
-        Width that was used (``mapping="rbf"`` only); learned ones are an array.
-    refinement_ : dict of ndarrays
-        Learned centres only: step, mean loss and validation_error along the descent, and
-        best_step, whose parameters were kept: the latest whose validation error is within one
-        standard error of the least.
+    gamma_ : float
+        Width that was used (``mapping="rbf"`` only).
     history_ : dict of ndarrays
         mu, penalized_objective, nested_objective, train_error, validation_error, gap (largest
         relative duality gap of the SVMs) and seconds since the start, one entry per iteration;
@@ -147,10 +136,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         The iteration whose model was kept: least validation error, or least nested objective
         without a validation part.
     stopping_reason_ : str
-        "converged", "validation", "max_iter" or "callback"; "steps" with learned centres.
-    path_ : dict of ndarrays
-        With ``n_centers="auto"``: n_centers, validation_error, standard_error and bytes of the
-        models that were tried, the smallest first; `TradeOffDisplay.from_path` draws it.
+        "converged", "validation", "max_iter" or "callback".
     model_size_ : ModelSize
         Numbers and bytes that the model needs to predict.
     flops_per_row_ : int
@@ -161,6 +147,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
     See Also
     --------
     LowDimSVCCV : Chooses gamma, alpha and C.
+    RBFNetClassifier : Learns the centres too: smaller models of the same accuracy.
 
     Notes
     -----
@@ -193,7 +180,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         *,
         mapping: Any = "rbf",
         centers: Any = "kmeans",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         gamma: Any = "scale",
         alpha: float = 1e-3,
         C: float = 1.0,
@@ -202,13 +189,12 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         init: Any = "auto",
         mu: float = 2.0,
         mu_factor: float = 1.5,
+        inner_tol: float | None = None,
         max_iter: int = 50,
         tol: float = 1e-2,
-        early_stopping: Any = "auto",
+        early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        refine_steps: int = 4000,
-        learning_rate: float = 0.1,
         class_weight: Any = None,
         cache_size: float | None = None,
         checkpoint: Any = None,
@@ -228,13 +214,12 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         self.init = init
         self.mu = mu
         self.mu_factor = mu_factor
+        self.inner_tol = inner_tol
         self.max_iter = max_iter
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
-        self.refine_steps = refine_steps
-        self.learning_rate = learning_rate
         self.class_weight = class_weight
         self.cache_size = cache_size
         self.checkpoint = checkpoint
@@ -275,115 +260,113 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         -------
         self : LowDimSVC
         """
-        X, y, sample_weight = unpacked(X, ("y", y), ("sample_weight", sample_weight))
-        X_val, y_val, sample_weight_val = unpacked(
-            X_val, ("y_val", y_val), ("sample_weight_val", sample_weight_val)
+        settings = Settings.among(self.get_params(deep=False))
+        problem = self._check_data(X, y, sample_weight, settings, (X_val, y_val, sample_weight_val))
+        checkpoint = make_checkpoint(self.checkpoint, self.get_params(deep=False), problem)
+        if checkpoint is None:
+            rng = check_random_state(self.random_state)
+        else:
+            rng = checkpoint.random_state(self.random_state)
+        if settings.early_stopping and problem.held_out is None:
+            problem = problem.with_held_out(settings.validation_fraction, rng)
+        self._tell(f"{problem.X.shape[0]} rows x {problem.X.shape[1]} features: preparing")
+        mapping = prepare_mapping(problem, settings, rng)
+        self._tell("training rows prepared")
+        callbacks = FitCallbacks(
+            self, problem.X, problem.classes[problem.class_index], settings.max_iter
         )
-        X, classes, codes = self._validate_rows_and_labels(X, y)
-        parts.check_parameters(self, n_rows=X.shape[0])
-        if sample_weight is None and isinstance(X, RowSource):
-            sample_weight = X.weights()
-        weights = check_weights(sample_weight, self.class_weight, codes, classes)
-        held_out = parts.check_validation(self, X_val, y_val, sample_weight_val, classes)
-        used = weights > 0
-        if not used.all():
-            X, codes, weights = select(X, used), codes[used], weights[used]
-        self.classes_ = classes
-        learned = isinstance(self.centers, str) and self.centers == "learned"
-        if learned:
-            check_learned(self, X)
-            X, codes, weights = merge_equal_rows(X, codes, weights)
-        checkpoint = checkpoint_of(self, X, codes, weights, held_out)
-        rng = (
-            check_random_state(self.random_state)
-            if checkpoint is None
-            else checkpoint.random_state(self.random_state)
+        n_components = settings.dimensions(problem.n_classes)
+
+        def on_iteration(iteration: int, values: dict[str, float], iterate: Parameters) -> bool:
+            self._tell(iteration_line(iteration, values))
+            return callbacks.iteration(
+                lambda: {
+                    "classes_": problem.classes,
+                    "mapping_": mapping,
+                    "coef_": iterate[0],
+                    "intercept_": iterate[1],
+                    "_n_features_out": n_components,
+                    "n_features_in_": self.n_features_in_,
+                }
+            )
+
+        result = train(
+            problem,
+            mapping,
+            settings,
+            rng,
+            on_iteration=on_iteration,
+            resume=None if checkpoint is None else checkpoint.state,
+            save=None if checkpoint is None else checkpoint.save,
         )
-        if held_out is None and wants_held_out(self):
-            (X, codes, weights), held_out = hold_out(self, X, codes, weights, rng)
-        if learned:
-            learn(self, X, codes, weights, held_out, rng)
-            self._warn()
-            return self
-        mapping = parts.make_mapping(self, X, weights, rng)
-        parts.tell(self, f"{X.shape[0]} rows x {X.shape[1]} features: mapping chosen")
-        mapping.prepare(X, weights)
-        parts.tell(self, "training rows prepared")
-        self._train(
-            mapping, X, codes, weights, held_out, rng, rows_used=used, checkpoint=checkpoint
-        )
+        callbacks.close()
         if checkpoint is not None:
             checkpoint.remove()
         mapping.forget_training()
+        self._keep(result, problem.classes)
         self._warn()
         return self
 
-    def _train(
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any, settings: Settings, validation: tuple[Any, ...]
+    ) -> Problem:
+        """Return the problem that rows, labels and weights pose, all checked."""
+        X, y, sample_weight = unpacked(X, ("y", y), ("sample_weight", sample_weight))
+        X, classes, class_index = self._validate_rows_and_labels(X, y)
+        if sample_weight is None and isinstance(X, RowSource):
+            sample_weight = X.weights()
+        return Problem.of(
+            X,
+            class_index,
+            check_weights(sample_weight, settings.class_weight, class_index, classes),
+            classes,
+            cache_size=settings.cache_size,
+            held_out=self._check_validation(*validation, classes, settings.cache_size),
+        )
+
+    def _check_validation(
         self,
-        mapping: Mapping,
-        X: Any,
-        codes: np.ndarray,
-        weights: np.ndarray,
-        held_out: "parts.HeldOut | None",
-        rng: np.random.RandomState,
-        rows_used: np.ndarray | None = None,
-        checkpoint: Checkpoint | None = None,
-        schedule: Schedule | None = None,
-    ) -> Loss:
-        """Run the alternation with a prepared mapping, keep its result and return the loss."""
-        n_classes = len(self.classes_)
-        n_components = parts.n_components_of(self, n_classes)
-        loss = parts.make_loss(self, codes, n_classes, weights)
-        resume = None if checkpoint is None else checkpoint.state
-        Z = (
-            parts.starting_coordinates(
-                self, mapping, codes, weights, n_classes, n_components, rng, rows_used
+        X_val: Any,
+        y_val: Any,
+        sample_weight_val: Any,
+        classes: np.ndarray,
+        cache_size: float | None,
+    ) -> HeldOut | None:
+        """Return the held-out part that the user gave, checked; None if there is none."""
+        X_val, y_val, sample_weight_val = unpacked(
+            X_val, ("y_val", y_val), ("sample_weight_val", sample_weight_val)
+        )
+        source = as_source(X_val)
+        if source is not None:
+            y_val = source_labels(source, y_val, name="y_val")
+            sample_weight_val = source.weights() if sample_weight_val is None else sample_weight_val
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val belong together: give both or neither.")
+        if X_val is None:
+            if sample_weight_val is not None:
+                raise ValueError("sample_weight_val needs X_val and y_val.")
+            return None
+        if source is not None:
+            check_source(self, source, reset=False)
+            X_val = source
+        else:
+            X_val, y_val = validate_data(self, X_val, y_val, reset=False, **self._input_options)
+        unknown = ~np.isin(y_val, classes)
+        if unknown.any():
+            raise ValueError(
+                f"y_val holds label(s) {np.unique(y_val[unknown]).tolist()} that are not in y."
             )
-            if resume is None
-            else resume.Z
+        class_index = np.searchsorted(classes, y_val)
+        present, index = np.unique(class_index, return_inverse=True)
+        weights = check_weights(
+            sample_weight_val, None, index, classes[present], name="sample_weight_val"
         )
-
-        def so_far() -> dict[str, Any]:
-            coef, intercept = loss.parameters
-            return {
-                "classes_": self.classes_,
-                "mapping_": mapping,
-                "coef_": coef,
-                "intercept_": intercept,
-                "_n_features_out": n_components,
-                "n_features_in_": self.n_features_in_,
-            }
-
-        progress = parts.Progress(self, X, self.classes_[codes], so_far)
-        record = alternate(
-            mapping,
-            loss,
-            Z,
-            weights,
-            schedule or parts.schedule_of(self),
-            train_error=lambda scores: parts.weighted_error(scores, codes, weights),
-            validation_error=held_out.error_of(mapping, loss) if held_out is not None else None,
-            on_iteration=progress,
-            resume=resume,
-            save=None if checkpoint is None else checkpoint.save,
-        )
-        progress.close()
-        self._keep(mapping, loss, record, n_components)
-        return loss
-
-    def _keep(self, mapping: Mapping, loss: Loss, record: Alternation, n_components: int) -> None:
-        self.mapping_ = mapping
-        self.coef_, self.intercept_ = loss.parameters
-        self.history_ = {name: np.array(values) for name, values in record.history.items()}
-        self.n_iter_ = record.n_iter
-        self.best_iter_ = record.best_iter
-        self.stopping_reason_ = record.stopped
-        self._n_features_out = n_components
+        return HeldOut(X_val, class_index, weights, cache_megabytes(X_val, cache_size))
 
     def _warn(self) -> None:
         """Say what did not converge."""
         if self.stopping_reason_ == "max_iter" and self.max_iter > 0:
-            advice = "" if wants_held_out(self) else ", or set early_stopping=True"
+            advice = "" if self.early_stopping else ", or set early_stopping=True"
             warnings.warn(
                 f"LowDimSVC did not converge in max_iter={self.max_iter} iterations; "
                 f"raise max_iter or tol{advice}.",
@@ -399,34 +382,19 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
                 stacklevel=4,
             )
 
-    def prune(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        n_centers: int,
-        sample_weight: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-    ) -> "LowDimSVC":
-        """Return a smaller model: take away the centres that it can spare, and refit.
+    def _tell(self, text: str) -> None:
+        """Print a line on stderr if verbose."""
+        if self.verbose:
+            print(f"[{type(self).__name__}] {text}", file=sys.stderr)
 
-        This model stays as it is. Centres go one by one, each time the one whose loss changes
-        the scores least when the others make up for it. Learned centres are then trained
-        further from there; with fixed ones, `LowDimSVC` is fitted to those that are left.
 
-        Parameters
-        ----------
-        X, y, sample_weight, X_val, y_val, sample_weight_val
-            As in `fit`; in general the same rows.
-        n_centers : int
-            How many centres to leave.
-
-        Returns
-        -------
-        smaller : LowDimSVC
-            A new, fitted estimator.
-        """
-        check_is_fitted(self)
-        return pruned(self, X, y, n_centers, sample_weight, X_val, y_val, sample_weight_val)
+def iteration_line(iteration: int, values: dict[str, float]) -> str:
+    """Return what is printed of an iteration: its number and its entry of the history."""
+    validation = values["validation_error"]
+    return (
+        f"iteration {iteration:3d}  mu {values['mu']:9.3g}  "
+        f"objective {values['nested_objective']:11.5g}  "
+        f"training error {values['train_error']:.4f}  "
+        + ("" if np.isnan(validation) else f"validation error {validation:.4f}  ")
+        + f"{values['seconds']:.1f} s"
+    )

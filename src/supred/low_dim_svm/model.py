@@ -10,15 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 from supred.base.dask_input import is_dask, lazily
 from supred.base.latent_classifier import LatentClassifier
 from supred.base.sources import source_labels
-from supred.low_dim_svm.log_loss import class_scores
+from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import BasisMapping, RBFMapping
-from supred.numerics.decisions import decision_scores
+from supred.low_dim_svm.z_step_log import class_scores
+from supred.numerics.decisions import linear_scores
 from supred.rows.blocks import RowSource
 
 
-def _has_probabilities(model: Any) -> bool:
-    if model.loss == "log":
+def _has_probabilities(fitted: Any) -> bool:
+    if fitted.loss == "log":
         return True
     raise AttributeError(
         "predict_proba needs loss='log'; with the hinge loss use scikit-learn's "
@@ -49,6 +50,17 @@ class LowDimModel(LatentClassifier):
     mapping_: Mapping
     coef_: np.ndarray
     intercept_: np.ndarray
+
+    def _keep(self, result: Result, classes: np.ndarray) -> None:
+        """Copy what was found into the fitted attributes; the one place that does."""
+        self.classes_ = classes
+        self.mapping_ = result.mapping
+        self.coef_, self.intercept_ = result.coef, result.intercept
+        self.history_ = result.history
+        self.n_iter_ = result.n_iter
+        self.best_iter_ = result.best_iter
+        self.stopping_reason_ = result.stopping_reason
+        self._n_features_out = result.coef.shape[1]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy on rows and their labels.
@@ -89,9 +101,7 @@ class LowDimModel(LatentClassifier):
         return self.mapping_.project(X)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
-        coef = self.coef_.astype(Z.dtype, copy=False)
-        values = Z @ coef.T + self.intercept_.astype(Z.dtype, copy=False)
-        return decision_scores(values, len(self.classes_), self.multi_class)
+        return linear_scores(Z, self.coef_, self.intercept_, len(self.classes_), self.multi_class)
 
     def _model_arrays(self) -> list[np.ndarray]:
         return [*self.mapping_.arrays(), self.coef_, self.intercept_]
@@ -102,8 +112,8 @@ class LowDimModel(LatentClassifier):
         return self._gaussian_mapping().centers
 
     @property
-    def gamma_(self) -> Any:
-        """Width of the Gaussians that was used; one for each centre if they were learned."""
+    def gamma_(self) -> float:
+        """Width of the Gaussians that was used."""
         return self._gaussian_mapping().gamma
 
     def _gaussian_mapping(self) -> RBFMapping:
@@ -126,6 +136,6 @@ class LowDimModel(LatentClassifier):
         return self.mapping_.n_basis if isinstance(self.mapping_, BasisMapping) else 0
 
 
-def _probabilities(model: LowDimModel, block: np.ndarray) -> np.ndarray:
-    scores = class_scores(model._project(block), model.coef_, model.intercept_)
+def _probabilities(fitted: LowDimModel, block: np.ndarray) -> np.ndarray:
+    scores = class_scores(fitted.mapping_.project(block), fitted.coef_, fitted.intercept_)
     return np.asarray(softmax(scores, axis=1))

@@ -1,21 +1,22 @@
 """The low-dimensional SVM with its parameters chosen on held-out rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state
 
-from supred.base.latent_classifier import LatentClassifier
 from supred.base.progress import progress_bar
 from supred.base.validation import check_weights
-from supred.common.arguments import check_choice, check_real
-from supred.low_dim_svm import problem as parts
+from supred.common.arguments import check_choice, check_integer, check_real
+from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.classifier import LowDimSVC
+from supred.low_dim_svm.mappings.choice import gamma_of
+from supred.low_dim_svm.model import LowDimModel
 from supred.low_dim_svm.search_fold import Candidate, Fold
+from supred.low_dim_svm.settings import Settings
 
 # Default candidates: multiples of the "scale" rule for gamma, values of alpha and of C.
 GAMMA_FACTORS = (0.25, 1.0, 4.0)
@@ -23,30 +24,19 @@ ALPHAS = (1e-3, 1e-2, 1e-1)
 CS = (0.1, 1.0, 10.0)
 
 
-# What the refitted best estimator shares with the search.
-_FROM_BEST = (
-    "coef_",
-    "intercept_",
-    "mapping_",
-    "history_",
-    "n_iter_",
-    "best_iter_",
-    "stopping_reason_",
-)
-
-
-class LowDimSVCCV(LatentClassifier):
+class LowDimSVCCV(LowDimModel):
     """Low-dimensional SVM that chooses gamma, alpha and C on folds or on one held-out part.
 
     The result is that of a grid search over :class:`LowDimSVC`, but the expensive parts are
     shared: centres, basis functions and their products are computed once per fold, number of
     centres and gamma, never once per (alpha, C), and one eigendecomposition serves every alpha.
-    With ``centers="learned"`` nothing can be shared; each candidate is a fit of its own.
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of latent dimensions; by default the number of classes minus one.
+    n_components : int or sequence of int, optional
+        Number of latent dimensions, or candidates for it; by default the number of classes minus
+        one. The paper's recipe is from there up; more than that needs ``init="random"`` or
+        "random-codes", since the simplex leaves further dimensions empty.
     gammas : sequence of "scale" or float, optional
         Candidates for gamma; by default a quarter, one and four times the "scale" rule. Not
         used with ``mapping="linear"``.
@@ -54,17 +44,16 @@ class LowDimSVCCV(LatentClassifier):
         Candidates for alpha.
     Cs : sequence of float, default=(0.1, 1.0, 10.0)
         Candidates for C.
-    n_centers : int, "auto" or sequence of int, optional
-        Number of centres, or candidates for it; "auto" as in :class:`LowDimSVC`.
+    n_centers : int or sequence of int, optional
+        Number of centres, or candidates for it.
     cv : int, float, splitter or iterable of (train, test), optional
         Number of stratified folds (5 by default), the share of rows to hold out once (a float
         between 0 and 1), or splits as in scikit-learn.
     refit : bool, default=True
         Fit the best setting on all rows at the end; needed to predict.
     mapping : {"rbf", "linear"}, default="rbf"
-    centers, multi_class, loss, init, mu, mu_factor, max_iter, tol, early_stopping, \
-            validation_fraction, n_iter_no_change, refine_steps, learning_rate, class_weight, \
-            cache_size, random_state
+    centers, multi_class, loss, init, mu, mu_factor, inner_tol, max_iter, tol, early_stopping, \
+            validation_fraction, n_iter_no_change, class_weight, cache_size, random_state
         As in :class:`LowDimSVC`.
     n_jobs : int, optional
         Number of processes that share the values of alpha and C, as joblib has it: None is this
@@ -76,7 +65,7 @@ class LowDimSVCCV(LatentClassifier):
     Attributes
     ----------
     best_params_ : dict
-        The best setting: gamma, alpha, C, and n_centers if it was searched.
+        The best setting: gamma, alpha, C, and n_centers and n_components if they were searched.
     best_score_ : float
         Its mean accuracy on the held-out rows.
     best_index_ : int
@@ -87,8 +76,9 @@ class LowDimSVCCV(LatentClassifier):
         As scikit-learn's GridSearchCV has it. ``mean_fit_time`` leaves out the shared parts.
     n_splits_ : int
     classes_ : ndarray
-    coef_, intercept_, mapping_, history_, n_iter_, best_iter_, stopping_reason_
-        Those of `best_estimator_`.
+    coef_, intercept_, mapping_, centers_, gamma_, history_, n_iter_, best_iter_, \
+            stopping_reason_, model_size_, flops_per_row_
+        Those of `best_estimator_`: the search has all that a fitted :class:`LowDimSVC` has.
 
     See Also
     --------
@@ -108,7 +98,7 @@ class LowDimSVCCV(LatentClassifier):
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: Any = None,
         *,
         gammas: Any = None,
         alphas: Any = ALPHAS,
@@ -123,13 +113,12 @@ class LowDimSVCCV(LatentClassifier):
         init: Any = "auto",
         mu: float = 2.0,
         mu_factor: float = 1.5,
+        inner_tol: float | None = None,
         max_iter: int = 50,
         tol: float = 1e-2,
-        early_stopping: Any = "auto",
+        early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        refine_steps: int = 4000,
-        learning_rate: float = 0.1,
         class_weight: Any = None,
         cache_size: float | None = None,
         random_state: Any = None,
@@ -150,13 +139,12 @@ class LowDimSVCCV(LatentClassifier):
         self.init = init
         self.mu = mu
         self.mu_factor = mu_factor
+        self.inner_tol = inner_tol
         self.max_iter = max_iter
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
-        self.refine_steps = refine_steps
-        self.learning_rate = learning_rate
         self.class_weight = class_weight
         self.cache_size = cache_size
         self.random_state = random_state
@@ -177,20 +165,22 @@ class LowDimSVCCV(LatentClassifier):
         -------
         self : LowDimSVCCV
         """
-        X, classes, codes = self._validate_rows_and_labels(X, y)
+        X, classes, class_index = self._validate_rows_and_labels(X, y, in_memory=True)
         check_choice("mapping", self.mapping, ("rbf", "linear"))
         if self.n_jobs == 0:
             raise ValueError(
                 "n_jobs=0 is out of range; use None, a number of processes, or -1 for all cores."
             )
-        weights = check_weights(sample_weight, None, codes, classes)
+        settings = Settings.among(
+            {**self.get_params(deep=False), **self._searched(), "n_jobs": None}
+        )
+        weights = check_weights(sample_weight, None, class_index, classes)
         candidates = self._candidates(X, weights)
         # Every fit draws from the same seed, as a grid search with an int random_state does.
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31 - 1)
-        base = self._base_estimator(int(seed))
-        splits = list(self._splits(X, codes, int(seed)))
+        splits = list(self._splits(X, class_index, int(seed)))
         if not splits:
             raise ValueError(f"cv={self.cv!r} gives no split; give at least one.")
         scores = np.empty((len(candidates), len(splits)))
@@ -198,84 +188,81 @@ class LowDimSVCCV(LatentClassifier):
         total = len(candidates) * len(splits)
         with progress_bar(total, type(self).__name__, shown=bool(self.verbose)) as bar:
             for column, (train, test) in enumerate(splits):
-                fold = Fold(base, X, codes, weights, classes, train, test)
+                fold = Fold.of(X, class_index, weights, classes, train, test, settings, int(seed))
                 for row, (score, *seconds) in enumerate(fold.evaluate(candidates, self.n_jobs)):
                     scores[row, column], times[:, row, column] = score, seconds
                     bar.step(f"accuracy {score:.4f}")
-        self.classes_ = classes
-        self.n_splits_ = len(splits)
-        self._n_features_out = parts.n_components_of(self, len(classes))
+        self.classes_, self.n_splits_ = classes, len(splits)
         self._report(candidates, scores, times)
         if self.refit:
-            best = clone(base).set_params(**self.best_params_, verbose=0)
-            self.best_estimator_ = best.fit(X, classes[codes], sample_weight=weights)
-            for name in _FROM_BEST:
-                setattr(self, name, getattr(best, name))
+            own = self.get_params(deep=False)
+            shared = {name: own[name] for name in LowDimSVC._get_param_names() if name in own}
+            shared |= {**self._searched(), **self.best_params_, "random_state": int(seed)}
+            best = LowDimSVC(**{**shared, "n_jobs": None, "verbose": 0})
+            self.best_estimator_ = best.fit(X, classes[class_index], sample_weight=weights)
+            self._keep(
+                Result(
+                    best.mapping_,
+                    best.coef_,
+                    best.intercept_,
+                    best.history_,
+                    best.best_iter_,
+                    best.n_iter_,
+                    best.stopping_reason_,
+                ),
+                classes,
+            )
         return self
 
-    def _base_estimator(self, seed: int) -> LowDimSVC:
-        """Return a LowDimSVC with all parameters that are not searched."""
-        own = self.get_params(deep=False)
-        shared = {name: own[name] for name in LowDimSVC().get_params(deep=False) if name in own}
-        shared.update(random_state=seed, verbose=0)
-        if not _is_single(self.n_centers):
-            shared["n_centers"] = None
-        return LowDimSVC(**shared)
+    def _searched(self) -> dict[str, Any]:
+        """Return those parameters of LowDimSVC that have candidates, as it takes them."""
+        return {
+            name: None
+            for name in ("n_centers", "n_components")
+            if not _is_single(getattr(self, name))
+        }
 
     def _candidates(self, X: Any, weights: np.ndarray) -> list[Candidate]:
-        alphas = _numbers("alphas", self.alphas)
-        Cs = _numbers("Cs", self.Cs)
-        gammas: list[float | None] = [None]
+        gammas: Sequence[float | str] = ["scale"]
         if self.mapping == "rbf":
+            scale = gamma_of("scale", X, weights)
             if self.gammas is None:
-                scale = parts.gamma_of("scale", X, weights)
                 gammas = [factor * scale for factor in GAMMA_FACTORS]
             else:
-                if isinstance(self.gammas, str) or not isinstance(self.gammas, Iterable):
-                    raise ValueError(f"gammas={self.gammas!r}: give a sequence of candidates.")
-                numbers = [
-                    parts.gamma_of(gamma, X, weights) if isinstance(gamma, str) else gamma
-                    for gamma in self.gammas
-                ]
-                gammas = list(_numbers("gammas", numbers))
-        if _is_single(self.n_centers):
-            sizes = [self.n_centers]
-        elif isinstance(self.n_centers, str) or not isinstance(self.n_centers, Iterable):
-            raise ValueError(f"n_centers={self.n_centers!r}: give a whole number or a sequence.")
-        else:
-            sizes = list(self.n_centers)
-            if not sizes:
-                raise ValueError("n_centers is an empty sequence; give at least one candidate.")
-            if self.mapping != "rbf" or not isinstance(self.centers, str) or self.centers == "all":
-                raise ValueError(
-                    f"n_centers={self.n_centers!r} is searched in vain: mapping="
-                    f"{self.mapping!r} with centers={self.centers!r} does not use it."
-                )
+                given = _sequence("gammas", self.gammas)
+                gammas = _numbers("gammas", [scale if g == "scale" else g for g in given])
+        sizes = _whole_numbers("n_centers", self.n_centers)
+        uses_centers = self.mapping == "rbf" and isinstance(self.centers, str)
+        if len(sizes) > 1 and not (uses_centers and self.centers != "all"):
+            raise ValueError(
+                f"n_centers={self.n_centers!r} has no effect: mapping={self.mapping!r} with "
+                f"centers={self.centers!r} does not use it."
+            )
         return [
-            Candidate(size, gamma, alpha, C)
+            Candidate(size, gamma, n_components, alpha, C)
             for size in sizes
             for gamma in gammas
-            for alpha in alphas
-            for C in Cs
+            for n_components in _whole_numbers("n_components", self.n_components)
+            for alpha in _numbers("alphas", self.alphas)
+            for C in _numbers("Cs", self.Cs)
         ]
 
     def _splits(
-        self, X: Any, codes: np.ndarray, seed: int
+        self, X: Any, class_index: np.ndarray, seed: int
     ) -> Iterable[tuple[np.ndarray, np.ndarray]]:
         if isinstance(self.cv, float):
             check_real("cv", self.cv, low=0, high=1, low_inclusive=False, high_inclusive=False)
             splitter = StratifiedShuffleSplit(n_splits=1, test_size=self.cv, random_state=seed)
         else:
-            splitter = check_cv(self.cv, codes, classifier=True)
-        return splitter.split(X, codes)
+            splitter = check_cv(self.cv, class_index, classifier=True)
+        return splitter.split(X, class_index)
 
     def _report(self, candidates: list[Candidate], scores: np.ndarray, times: np.ndarray) -> None:
         """Fill `cv_results_` and choose the best setting."""
         searched = ["alpha", "C"]
         if self.mapping == "rbf":
             searched.insert(0, "gamma")
-        if not _is_single(self.n_centers):
-            searched.insert(0, "n_centers")
+        searched = [*self._searched(), *searched]
         settings = [{name: getattr(c, name) for name in searched} for c in candidates]
         results: dict[str, Any] = {"params": settings}
         for name in searched:
@@ -299,29 +286,36 @@ class LowDimSVCCV(LatentClassifier):
     def _project(self, X: Any) -> np.ndarray:
         if not self.refit:
             raise AttributeError("LowDimSVCCV was fitted with refit=False and cannot predict.")
-        return self.best_estimator_._project(X)
-
-    def _decide(self, Z: np.ndarray) -> np.ndarray:
-        return self.best_estimator_._decide(Z)
-
-    def _model_arrays(self) -> list[np.ndarray]:
-        return self.best_estimator_._model_arrays()
+        return super()._project(X)
 
 
-def _is_single(n_centers: Any) -> bool:
-    if isinstance(n_centers, str):
-        return n_centers == "auto"
-    return n_centers is None or isinstance(n_centers, int | np.integer)
+def _is_single(value: Any) -> bool:
+    return value is None or isinstance(value, int | np.integer)
 
 
-def _numbers(name: str, values: Any) -> tuple[float, ...]:
-    """Return positive candidates as a tuple."""
+def _sequence(name: str, values: Any) -> Sequence[Any]:
+    """Return candidates as a tuple of one or more."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ValueError(f"{name}={values!r}: give a sequence of candidates.")
-    result = tuple(
-        check_real(f"{name}[{i}]", value, low=0, low_inclusive=False)
-        for i, value in enumerate(values)
-    )
+    result = tuple(values)
     if not result:
         raise ValueError(f"{name} is empty; give at least one candidate.")
     return result
+
+
+def _numbers(name: str, values: Any) -> Sequence[float]:
+    """Return positive candidates."""
+    return [
+        check_real(f"{name}[{i}]", value, low=0, low_inclusive=False)
+        for i, value in enumerate(_sequence(name, values))
+    ]
+
+
+def _whole_numbers(name: str, values: Any) -> Sequence[int | None]:
+    """Return candidates for a parameter that may also be one number or None."""
+    if _is_single(values):
+        return [values]
+    return [
+        check_integer(f"{name}[{i}]", value, low=1)
+        for i, value in enumerate(_sequence(name, values))
+    ]

@@ -1,7 +1,9 @@
 """One split of the rows on which the candidates of a search are judged."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -9,23 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from supred.base.validation import check_weights
-from supred.low_dim_svm import problem as parts
-from supred.low_dim_svm.classifier import LowDimSVC
-from supred.low_dim_svm.held_out import hold_out, wants_held_out
 from supred.low_dim_svm.mappings.basis import BasisMapping
+from supred.low_dim_svm.problem import HeldOut, Problem
+from supred.low_dim_svm.settings import Settings
+from supred.low_dim_svm.training import prepare_mapping, train
+from supred.numerics.decisions import linear_scores
 
 
 class Candidate(NamedTuple):
     """One setting of the parameters that are searched."""
 
     n_centers: int | None
-    gamma: float | None
+    gamma: float | str
+    n_components: int | None
     alpha: float
     C: float
 
@@ -38,159 +40,161 @@ class Judged(NamedTuple):
     score_seconds: float
 
 
+@dataclass(frozen=True)
 class Fold:
     """One split of the rows, on which candidates share what does not depend on (alpha, C).
 
-    Parameters
+    Attributes
     ----------
-    base : LowDimSVC
+    problem : Problem
+        The rows to train on.
+    test : HeldOut
+        The rows that judge.
+    settings : Settings
         The parameters that are not searched.
-    X : {ndarray, sparse matrix} of shape (n_rows, n_features)
-    codes, weights : ndarrays of shape (n_rows,)
-    classes : ndarray
-    train, test : ndarrays of int
+    seed : int
+        Every candidate draws from the same seed.
     """
 
-    def __init__(
-        self,
-        base: LowDimSVC,
+    problem: Problem
+    test: HeldOut
+    settings: Settings
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
         X: Any,
-        codes: np.ndarray,
+        class_index: np.ndarray,
         weights: np.ndarray,
         classes: np.ndarray,
-        train: np.ndarray,
-        test: np.ndarray,
-    ) -> None:
-        self.base = base
-        missing = np.setdiff1d(np.arange(len(classes)), codes[train])
-        if missing.size:
-            raise ValueError(
+        train_rows: np.ndarray,
+        test_rows: np.ndarray,
+        settings: Settings,
+        seed: int,
+    ) -> "Fold":
+        """Return the fold of the rows with these indices.
+
+        Rows of a class without a row to train on count as wrong.
+        """
+        present = np.unique(class_index[train_rows])
+        if len(present) < 2:
+            raise ValueError("cv: a training part has rows of one class only; use other splits.")
+        if len(present) < len(classes):
+            missing = np.setdiff1d(np.arange(len(classes)), present)
+            warnings.warn(
                 f"cv: a training part has no row of class(es) {classes[missing].tolist()}; "
-                "use fewer folds, or splits that are stratified."
+                "use fewer folds, or splits that are stratified.",
+                UserWarning,
+                stacklevel=3,
             )
-        self.classes = classes
-        self.X, self.codes = X[train], codes[train]
-        self.weights = check_weights(weights[train], base.class_weight, self.codes, classes)
-        if not weights[test].sum() > 0:
+            class_index = np.where(
+                np.isin(class_index, present), np.searchsorted(present, class_index), -1
+            )
+            classes = classes[present]
+        trained = class_index[train_rows]
+        if not weights[test_rows].sum() > 0:
             raise ValueError("cv: the rows of a test part all have weight zero.")
-        self.test = parts.HeldOut(X[test], codes[test], weights[test])
+        problem = Problem.of(
+            X[train_rows],
+            trained,
+            check_weights(weights[train_rows], settings.class_weight, trained, classes),
+            classes,
+            cache_size=settings.cache_size,
+        )
+        test = HeldOut(X[test_rows], class_index[test_rows], weights[test_rows], problem.cache_size)
+        return cls(problem, test, settings, seed)
 
     def evaluate(self, candidates: Sequence[Candidate], n_jobs: int | None) -> Iterator[Judged]:
         """Judge the candidates, in order; those that share their mapping in `n_jobs` processes."""
-        learned = isinstance(self.base.centers, str) and self.base.centers == "learned"
-        for setting, alike in groupby(candidates, key=lambda candidate: candidate[:2]):
-            yield from _evaluate(self if learned else self._share(*setting), list(alike), n_jobs)
+        for (n_centers, gamma), alike in groupby(candidates, key=lambda c: c[:2]):
+            yield from self._share(n_centers, gamma).evaluate(list(alike), n_jobs)
 
-    def leave_cores_to_others(self) -> None:
-        """Fit in one thread: the candidates run side by side."""
-        self.base = clone(self.base).set_params(n_jobs=1)
-
-    def judge(self, candidate: Candidate) -> Judged:
-        """Fit a whole model: with learned centres there is nothing to share."""
-        settings = {name: value for name, value in candidate._asdict().items() if value is not None}
-        model = clone(self.base).set_params(class_weight=None, **settings)
-        began = perf_counter()
-        model.fit(_in_memory(self.X), self.classes[self.codes], sample_weight=self.weights)
-        trained = perf_counter()
-        right = model.predict(_in_memory(self.test.X)) == self.classes[self.test.codes]
-        accuracy = float(np.average(right, weights=self.test.weights))
-        return Judged(accuracy, trained - began, perf_counter() - trained)
-
-    def _share(self, n_centers: int | None, gamma: float | None) -> "SharedParts":
+    def _share(self, n_centers: int | None, gamma: float | str) -> "SharedParts":
         """Choose centres and form the normal equations, as LowDimSVC.fit does."""
-        model = clone(self.base)
-        model.classes_ = self.classes
-        if gamma is not None:
-            model.set_params(gamma=gamma)
-        if n_centers is not None:
-            model.set_params(n_centers=n_centers)
-        parts.check_parameters(model, n_rows=len(self.codes))
-        rng = check_random_state(model.random_state)
-        used = self.weights > 0
-        rows = self.X[used], self.codes[used], self.weights[used]
-        held_out = None
-        if wants_held_out(model):
-            rows, held_out = hold_out(model, *rows, rng)
-        X, _, weights = rows
-        mapping = parts.make_mapping(model, X, weights, rng, many_shifts=True)
+        settings = replace(self.settings, n_centers=n_centers, gamma=gamma)
+        rng = check_random_state(self.seed)
+        problem = self.problem
+        if settings.early_stopping:
+            problem = problem.with_held_out(settings.validation_fraction, rng)
+        mapping = prepare_mapping(problem, settings, rng, many_shifts=True)
         assert isinstance(mapping, BasisMapping)
-        mapping.prepare(X, weights)
         # The Gaussians of the test rows go when these parts go.
-        test = replace(self.test)
-        return SharedParts(model, mapping, rows, held_out, test, rng.get_state())
+        return SharedParts(problem, mapping, replace(self.test), settings, rng.get_state())
 
 
-@dataclass
+@dataclass(frozen=True)
 class SharedParts:
     """What the candidates of one fold, number of centres and gamma have in common.
 
     Attributes
     ----------
-    model : LowDimSVC
+    problem : Problem
     mapping : BasisMapping
         With the training rows prepared.
-    rows : tuple
-        Training rows, the indices of their classes and their weights.
-    held_out : HeldOut or None
-        Rows that choose the iterate to keep.
     test : HeldOut
         Rows that judge.
+    settings : Settings
     random_state : tuple
         State of the random numbers when the training begins.
     """
 
-    model: LowDimSVC
+    problem: Problem
     mapping: BasisMapping
-    rows: tuple[Any, np.ndarray, np.ndarray]
-    held_out: parts.HeldOut | None
-    test: parts.HeldOut
+    test: HeldOut
+    settings: Settings
     random_state: Any
 
-    def leave_cores_to_others(self) -> None:
+    def evaluate(self, candidates: Sequence[Candidate], n_jobs: int | None) -> Iterator[Judged]:
+        """Judge the candidates, in order, in `n_jobs` processes."""
+        n_processes = min(_n_processes(n_jobs), len(candidates))
+        if n_processes == 1:
+            yield from map(self.judge, candidates)
+            return
+        self._make_common_parts()
+        alone = replace(self, settings=replace(self.settings, n_jobs=1))
+        processes = Parallel(n_jobs=n_processes, return_as="generator")
+        yield from processes(delayed(alone.judge)(candidate) for candidate in candidates)
+
+    def _make_common_parts(self) -> None:
         """Make now what all candidates need, so that no process makes it again."""
-        self.model.set_params(n_jobs=1)
         self.mapping.decompose()
-        for rows in (self.held_out, self.test):
+        for rows in (self.problem.held_out, self.test):
             if rows is not None:
                 rows.keep_basis(self.mapping)
 
     def judge(self, candidate: Candidate) -> Judged:
-        """Train with one alpha and C and judge the result."""
+        """Train with one alpha, C and number of dimensions, and judge the result."""
         began = perf_counter()
         rng = np.random.RandomState()
         rng.set_state(self.random_state)
-        self.model.set_params(alpha=candidate.alpha, C=candidate.C)
+        settings = replace(
+            self.settings,
+            alpha=candidate.alpha,
+            C=candidate.C,
+            n_components=candidate.n_components,
+        )
         self.mapping.alpha = candidate.alpha
-        loss = self.model._train(self.mapping, *self.rows, self.held_out, rng)
+        result = train(self.problem, self.mapping, settings, rng)
         trained = perf_counter()
-        accuracy = 1.0 - self.test.error_of(self.mapping, loss)()
-        return Judged(accuracy, trained - began, perf_counter() - trained)
-
-
-def _evaluate(
-    judge: Fold | SharedParts, candidates: list[Candidate], n_jobs: int | None
-) -> Iterator[Judged]:
-    n_processes = min(_n_processes(n_jobs), len(candidates))
-    if n_processes == 1:
-        yield from map(judge.judge, candidates)
-        return
-    judge.leave_cores_to_others()
-    processes = Parallel(n_jobs=n_processes, return_as="generator")
-    yield from processes(delayed(judge.judge)(candidate) for candidate in candidates)
+        score = partial(
+            linear_scores,
+            coef=result.coef,
+            intercept=result.intercept,
+            n_classes=self.problem.n_classes,
+            multi_class=settings.multi_class,
+        )
+        error = self.test.error(self.mapping, score)
+        return Judged(1.0 - error, trained - began, perf_counter() - trained)
 
 
 def _n_processes(n_jobs: int | None) -> int:
     """Return how many processes may be used: one inside another search's, or among threads.
 
-    Candidates change the model and the mapping that they share, so threads cannot share them.
+    Candidates change the mapping that they share, so threads cannot share it.
     """
     backend, _ = get_active_backend()
     threads = getattr(backend, "supports_sharedmem", False)
     if threads or not backend.supports_return_generator:
         return 1
     return effective_n_jobs(n_jobs)
-
-
-def _in_memory(X: Any) -> Any:
-    """Return rows that joblib has mapped into memory as the array that they were."""
-    return X if sparse.issparse(X) else np.asarray(X)

@@ -1,12 +1,75 @@
-"""Where the alternation starts: one point per class in the latent space.
+"""Where the alternation starts: the first coordinates of the rows.
 
-With random coordinates each one-vs-rest SVM sees noise, finds w = 0, and nothing ever moves.
-One code per class avoids this. From L = K - 1 dimensions on the codes are the corners of a
-regular simplex; below that, points spread over the sphere, confusable classes side by side.
+By default one code per class: from L = K - 1 dimensions on the corners of a regular simplex; below
+that, points spread over the sphere, confusable classes side by side. The paper draws the
+coordinates of each row at random, which works for two classes and for one-vs-one SVMs; with many
+classes one-vs-rest, each SVM sees few positive rows in noise and may find w = 0, so that the z step
+moves nothing.
 """
+
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize, quadratic_assignment
+
+from supred.low_dim_svm.mappings.base import Mapping
+from supred.low_dim_svm.problem import Problem
+
+# Spread of the noise that init="random-codes" adds to the class codes of unit length.
+CODE_NOISE = 0.1
+
+
+def starting_coordinates(
+    init: Any,
+    problem: Problem,
+    mapping: Mapping,
+    n_components: int,
+    mu: float,
+    rng: np.random.RandomState,
+) -> np.ndarray:
+    """Return the coordinates z_n that the alternation starts from.
+
+    Parameters
+    ----------
+    init : {"auto", "simplex", "sphere", "random", "random-codes"} or array
+        As in :class:`supred.LowDimSVC`.
+    problem : Problem
+    mapping : Mapping
+        Prepared with the rows; "sphere" asks it which classes are confusable.
+    n_components : int
+    mu : float
+        The first penalty.
+    rng : RandomState
+    """
+    class_index, n_classes = problem.class_index, problem.n_classes
+    if not isinstance(init, str):
+        return _given_start(init, problem, n_components)
+    if init == "auto":
+        init = "simplex" if n_components >= n_classes - 1 else "sphere"
+    if init == "simplex":
+        return simplex_codes(n_classes, n_components)[class_index]
+    if init == "random":
+        return random_points(len(class_index), n_components, rng)
+    if init == "random-codes":
+        Z = random_points(n_classes, n_components, rng)[class_index]
+        return Z + CODE_NOISE * rng.normal(size=Z.shape)
+    # A first regression to one-hot codes tells which classes are confusable.
+    mapping.regress(np.eye(n_classes)[class_index], mu)
+    confusion = class_confusion(mapping.project_training(), class_index, problem.weights)
+    return sphere_codes(n_classes, n_components, confusion, rng)[class_index]
+
+
+def _given_start(init: Any, problem: Problem, n_components: int) -> np.ndarray:
+    given = np.array(init, dtype=float)
+    if given.shape == (problem.n_classes, n_components) and np.isfinite(given).all():
+        return given[problem.class_index]
+    if given.shape == (problem.n_given, n_components) and np.isfinite(given).all():
+        return given[problem.given]
+    raise ValueError(
+        f"init has shape {np.shape(init)}; give a finite array of shape "
+        f"({problem.n_classes}, {n_components}) with one code per class, or ({problem.n_given}, "
+        f"{n_components}) with the coordinates of each training row."
+    )
 
 
 def simplex_codes(n_classes: int, n_components: int) -> np.ndarray:
@@ -111,19 +174,19 @@ def sphere_codes(
     return points[min(starts, key=lambda result: result.fun).col_ind]
 
 
-def random_codes(n_classes: int, n_components: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return one random point of about unit length per class."""
-    return rng.normal(size=(n_classes, n_components)) / np.sqrt(n_components)
+def random_points(n_points: int, n_components: int, rng: np.random.RandomState) -> np.ndarray:
+    """Return random points of about unit length."""
+    return rng.normal(size=(n_points, n_components)) / np.sqrt(n_components)
 
 
-def class_confusion(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def class_confusion(scores: np.ndarray, class_index: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return how much of class j's mean score goes to class k, never negative.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows, n_classes)
         Outputs of a regression to one-hot targets.
-    codes : ndarray of shape (n_rows,)
+    class_index : ndarray of shape (n_rows,)
         Index of each row's class.
     weights : ndarray of shape (n_rows,)
     """
@@ -131,6 +194,6 @@ def class_confusion(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) 
     confusion = np.empty((n_classes, n_classes))
     positive = np.maximum(scores, 0.0)
     for k in range(n_classes):
-        rows = codes == k
+        rows = class_index == k
         confusion[k] = np.average(positive[rows], axis=0, weights=weights[rows])
     return confusion

@@ -1,4 +1,4 @@
-"""The Z step: the proximal map of a sum of hinge losses, row by row.
+"""The z step of the hinge loss: the proximal map of a sum of hinge losses, row by row.
 
 For each row, with F = F(x), signs y_k in {-1, 0, +1} (0: the SVM does not see this row) and
 ``c = 2 C / mu``:
@@ -13,7 +13,7 @@ the few rows on which that fails go to an interior point method.
 
 import numpy as np
 
-from supred.low_dim_svm.z_step_interior import NOTHING, pull_hard_rows
+from supred.low_dim_svm.z_step_hard_rows import NOTHING, solve_hard_rows
 from supred.numerics.threads import one_blas_thread
 
 # Rows are treated in chunks that stay in the cache.
@@ -28,7 +28,7 @@ MOST_SVMS = 50
 DEFAULT_TOL = 1e-6
 
 
-def pull_two_classes(
+def two_class_z_step(
     F: np.ndarray, y: np.ndarray, coef: np.ndarray, intercept: float, c: float
 ) -> np.ndarray:
     """Move each row towards its side of one hyperplane, in closed form.
@@ -49,8 +49,8 @@ def pull_two_classes(
     Examples
     --------
     >>> import numpy as np
-    >>> from supred.low_dim_svm.z_step import pull_two_classes
-    >>> pull_two_classes(np.array([[0.0], [2.0]]), np.array([1, 1]), np.array([1.0]), 0.0, c=1.0)
+    >>> from supred.low_dim_svm.z_step import two_class_z_step
+    >>> two_class_z_step(np.array([[0.0], [2.0]]), np.array([1, 1]), np.array([1.0]), 0.0, c=1.0)
     array([[0.5],
            [2. ]])
     """
@@ -62,7 +62,7 @@ def pull_two_classes(
     return F + (0.5 * t * y)[:, None] * coef
 
 
-def pull_many_classes(
+def hinge_z_step(
     F: np.ndarray,
     signs: np.ndarray,
     coef: np.ndarray,
@@ -72,7 +72,7 @@ def pull_many_classes(
     start: np.ndarray | None = None,
     tol: float = DEFAULT_TOL,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Solve the Z step of several SVMs by coordinate ascent, all rows together.
+    """Solve the z step of several SVMs by coordinate ascent, all rows together.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def pull_many_classes(
         # Rows only move along the w_k: work with coordinates in their span.
         span, triangle = np.linalg.qr(coef.T)  # (L, n_svms), (n_svms, n_svms)
         G = F @ span
-        moved, t = pull_many_classes(
+        moved, t = hinge_z_step(
             G,
             signs,
             np.ascontiguousarray(triangle.T),
@@ -162,7 +162,7 @@ def _ascend(
             z_open, t_open, y_open = z_open[:, ~there], t_open[:, ~there], y_open[:, ~there]
             rows = rows[~there]
     if rows.size:
-        hard_z, hard_t = pull_hard_rows(F[rows], y_open.T, coef, intercept, c, tol)
+        hard_z, hard_t = solve_hard_rows(F[rows], y_open.T, coef, intercept, c, tol)
         z[:, rows], t[:, rows] = hard_z.T, hard_t.T
     return z.T, t
 

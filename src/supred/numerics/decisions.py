@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 
-def task_signs(codes: np.ndarray, n_classes: int, multi_class: str) -> np.ndarray:
+def task_signs(class_index: np.ndarray, n_classes: int, multi_class: str) -> np.ndarray:
     """Return the sign of each row in each SVM, shape (n_rows, n_svms), entries -1, 0, +1.
 
     Two classes make one SVM with class 1 positive. ``"ovr"`` has one SVM per class, against the
@@ -22,14 +22,14 @@ def task_signs(codes: np.ndarray, n_classes: int, multi_class: str) -> np.ndarra
            [ 0, -1, -1]], dtype=int8)
     """
     if n_classes == 2:
-        return np.where(codes[:, None] == 1, 1, -1).astype(np.int8)
+        return np.where(class_index[:, None] == 1, 1, -1).astype(np.int8)
     if multi_class == "ovr":
-        return np.where(codes[:, None] == np.arange(n_classes), 1, -1).astype(np.int8)
+        return np.where(class_index[:, None] == np.arange(n_classes), 1, -1).astype(np.int8)
     pairs = list(combinations(range(n_classes), 2))
-    signs = np.zeros((len(codes), len(pairs)), dtype=np.int8)
+    signs = np.zeros((len(class_index), len(pairs)), dtype=np.int8)
     for column, (first, second) in enumerate(pairs):
-        signs[codes == first, column] = 1
-        signs[codes == second, column] = -1
+        signs[class_index == first, column] = 1
+        signs[class_index == second, column] = -1
     return signs
 
 
@@ -58,3 +58,20 @@ def decision_scores(values: np.ndarray, n_classes: int, multi_class: str) -> np.
         summed[:, first] += value
         summed[:, second] -= value
     return votes + summed / (3 * (np.abs(summed) + 1))
+
+
+def linear_scores(
+    Z: np.ndarray, coef: np.ndarray, intercept: np.ndarray, n_classes: int, multi_class: str
+) -> np.ndarray:
+    """Return the scores of the classes for latent coordinates, in their precision.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_rows, n_components)
+    coef : ndarray of shape (n_svms, n_components)
+    intercept : ndarray of shape (n_svms,)
+    n_classes, multi_class
+        As in :func:`decision_scores`.
+    """
+    values = Z @ coef.astype(Z.dtype, copy=False).T + intercept.astype(Z.dtype, copy=False)
+    return decision_scores(values, n_classes, multi_class)

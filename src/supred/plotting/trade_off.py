@@ -106,14 +106,14 @@ class TradeOffDisplay:
 
         Parameters
         ----------
-        estimator : fitted LowDimSVC, or a pipeline that ends with one
+        estimator : fitted RBFNetClassifier, or a pipeline that ends with one
         ax : matplotlib Axes, optional
         """
         last = estimator[-1] if hasattr(estimator, "steps") else estimator
         path = getattr(last, "path_", None)
         if path is None:
             raise ValueError(
-                f"{type(last).__name__} has no path_; fit LowDimSVC with centers='learned' and "
+                f"{type(last).__name__} has no path_; fit RBFNetClassifier with "
                 "n_centers='auto'."
             )
         return cls(

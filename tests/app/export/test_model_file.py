@@ -11,9 +11,9 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
 from supred import CategorySpace, ClassConstrainedEmbedding, LowDimSVC, MaxMarginProjection
-from supred.app.export.container import DESCRIPTION, read_container, write_container
 from supred.app.export.model_file import ModelFileError, TableModel, load_model, save_model
 from supred.app.tables.table import Column
+from supred.base.container import DESCRIPTION, read_container, write_container
 
 COLUMNS = [Column(name, "number") for name in "abcd"]
 
@@ -74,6 +74,12 @@ def set_dunder(document):
     document["value"]["dict"][0][1] = {"object": "LowDimSVC", "state": {"__class__": "x"}}
 
 
+def set_attribute(document):
+    for pair in document["value"]["dict"]:
+        if pair[0] == "estimator":
+            pair[1]["state"]["_project"] = 1
+
+
 def drop_estimator(document):
     document["value"]["dict"] = [p for p in document["value"]["dict"] if p[0] != "estimator"]
 
@@ -94,7 +100,9 @@ def wrong_estimator(document):
         (lambda d: d.update(value=7), "damaged"),
         (lambda d: d.pop("value"), "damaged"),
         (set_class, "'subprocess.Popen' that is not known"),
-        (set_dunder, "'__class__', which cannot be"),
+        (lambda d: d.update(version=1), "version 1 of the format, .* make it again"),
+        (set_dunder, "damaged"),
+        (set_attribute, "has no attribute '_project'"),
         (drop_estimator, "damaged"),
         (wrong_estimator, "damaged"),
     ],
@@ -197,8 +205,8 @@ def test_values_of_every_kind_come_back(tmp_path):
         "nan": float("nan"),
         "matrix": sparse.csr_matrix(np.eye(3)),
     }
-    write_container(tmp_path / "v", "values", value, {})
-    back = read_container(tmp_path / "v", "values", {})
+    write_container(tmp_path / "v", "values", value)
+    back = read_container(tmp_path / "v", "values")
     assert back["tuple"] == value["tuple"]
     assert back[3] == [1.5, 4]
     assert back[3][0].dtype == np.float32

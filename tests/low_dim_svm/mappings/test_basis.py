@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 
 from supred.low_dim_svm.mappings import basis
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
-from supred.low_dim_svm.mappings.normal_equations import CHOLESKY_LIMIT, NormalEquations
+from supred.low_dim_svm.mappings.f_step import CHOLESKY_LIMIT, NormalEquations
 
 RNG = np.random.RandomState(0)
 X = RNG.normal(size=(120, 5)) + 3.0

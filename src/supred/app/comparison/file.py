@@ -15,7 +15,7 @@ from supred.app.comparison.result import (
     MethodResult,
     Structure,
 )
-from supred.app.export.container import ModelFileError, read_container, write_container
+from supred.base.container import ModelFileError, read_container, write_container
 from supred.plotting.latent_model import Regions
 
 KIND = "comparison"
@@ -70,7 +70,7 @@ def save_comparison(
     overwrite : bool
         Whether to replace a file of that name; an error otherwise.
     """
-    write_container(path, KIND, _plain(comparison), {}, overwrite=overwrite)
+    write_container(path, KIND, _plain(comparison), overwrite=overwrite)
 
 
 def load_comparison(path: str | os.PathLike[str]) -> Comparison:
@@ -81,7 +81,7 @@ def load_comparison(path: str | os.PathLike[str]) -> Comparison:
     ModelFileError
         If the file holds no comparison, is damaged or of another version of supred.
     """
-    value = read_container(path, KIND, {})
+    value = read_container(path, KIND)
     try:
         found = _restored(value)
     except (TypeError, KeyError, ValueError) as error:

@@ -8,15 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import supred
-from supred.app.export.container import ModelFileError, read_container, write_container
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.table import Column
-from supred.base.state import registered_classes
-from supred.class_embedding.neighbors import NeighborIndex
-from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
-from supred.numerics.kernel_basis import LandmarkKernel
-from supred.numerics.kernels import GaussianCenters
-from supred.rbf_net.mapping import LearnedMapping
+from supred.base.container import ModelFileError, read_container, write_container
+from supred.base.state import register
 
 __all__ = ["ModelFileError", "TableModel", "load_model", "save_model"]
 
@@ -29,20 +24,14 @@ METHODS = (
     "ClassConstrainedEmbedding",
     "KernelDiscriminantAnalysis",
 )
-_PARTS = (
-    RBFMapping,
-    LearnedMapping,
-    LinearMapping,
-    GaussianCenters,
-    LandmarkKernel,
-    Preparation,
-    Column,
-)
 
 
-def _classes() -> dict[str, type]:
-    methods = {name: getattr(supred, name) for name in METHODS}
-    return {**registered_classes(), **methods, **{part.__name__: part for part in _PARTS}}
+def _register_classes() -> None:
+    """Register what a model file may hold; importing a method registers its parts."""
+    for name in METHODS:
+        register(getattr(supred, name))
+    for made in (Preparation, Column):
+        register(made)
 
 
 @dataclass
@@ -155,7 +144,8 @@ def save_model(model: TableModel, path: str | os.PathLike[str], *, overwrite: bo
     Raises
     ------
     ModelFileError
-        If a part of the estimator is the user's own (a kernel function, a regressor).
+        If a part of the estimator is the user's own (a kernel function, a regressor), or the
+        estimator cannot be made again from plain data.
     """
     name = type(model.estimator).__name__
     if name not in METHODS or type(model.estimator) is not getattr(supred, name):
@@ -170,9 +160,10 @@ def save_model(model: TableModel, path: str | os.PathLike[str], *, overwrite: bo
         "sparse": model.sparse,
         "preparation": model.preparation,
         "learnt": learnt_numbers(model.transformer),
-        "estimator": _plain(model.estimator),
+        "estimator": model.estimator,
     }
-    write_container(path, KIND, value, _classes(), overwrite=overwrite)
+    _register_classes()
+    write_container(path, KIND, value, overwrite=overwrite)
 
 
 def load_model(path: str | os.PathLike[str]) -> TableModel:
@@ -184,12 +175,13 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
     Raises
     ------
     ModelFileError
-        If the file is not a model of supred, is damaged or of a later version.
+        If the file is not a model of supred, is damaged or of another version.
     """
-    value = read_container(path, KIND, _classes())
+    _register_classes()
+    value = read_container(path, KIND)
     try:
         columns, preparation = list(value["columns"]), value["preparation"]
-        estimator = _rebuilt(value["estimator"])
+        estimator = value["estimator"]
         if type(estimator).__name__ not in METHODS or not isinstance(preparation, Preparation):
             raise ValueError("it holds no estimator")
         check_is_fitted(estimator)
@@ -207,25 +199,3 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         what = " ".join(str(error).split())[:120]
         raise ModelFileError(f"{path} is damaged ({what}); make it again.") from None
-
-
-def _plain(estimator: Any) -> Any:
-    """Return what to write of an estimator: itself, or what its parts can be made from again."""
-    if type(estimator).__name__ != "ClassConstrainedEmbedding":
-        return estimator
-    try:
-        state = estimator.to_state()
-    except ValueError as error:
-        raise ModelFileError(str(error)) from None
-    index = state.pop("_index")
-    if not isinstance(index, NeighborIndex):
-        raise ModelFileError("a ClassConstrainedEmbedding of given distances cannot be saved.")
-    return {"state": state, "index": index.to_state()}
-
-
-def _rebuilt(estimator: Any) -> Any:
-    """Return the estimator from what `_plain` gave."""
-    if not isinstance(estimator, dict):
-        return estimator
-    index = NeighborIndex.from_state(estimator["index"])
-    return supred.ClassConstrainedEmbedding.from_state({**estimator["state"], "_index": index})

@@ -16,7 +16,7 @@ class Mapping(Protocol):
         """Look at the training rows once; all that does not depend on Z is computed here."""
 
     def regress(self, Z: np.ndarray, mu: float) -> None:
-        """Fit F to the coordinates Z of the training rows: the F step.
+        """Fit F to the coordinates Z of the training rows: the f step.
 
         It minimises ``mu/2 sum_n s_n ||z_n - F(x_n)||^2`` plus the mapping's own `penalty`.
         """

@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import dsyrk
 
-from supred.low_dim_svm.mappings.normal_equations import NormalEquations
+from supred.base.state import present_attributes, register
+from supred.low_dim_svm.mappings.f_step import NormalEquations
 from supred.numerics.kernels import GaussianCenters
 from supred.numerics.products import product
 from supred.rows.blocks import LEAST_BLOCK_ROWS, Rows, rows_of
@@ -82,7 +83,7 @@ class BasisMapping(ABC):
         self._equations = NormalEquations(gram, many_shifts=self.many_shifts)
 
     def regress(self, Z: np.ndarray, mu: float) -> None:
-        """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the F step."""
+        """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the f step."""
         center = (self._weights[:, None] * Z).sum(axis=0) / self._total
         self.W = self._equations.solve(self._right_side(Z, center), 2.0 * self.alpha / mu)
         self.w0 = center - (self.mean[:, None] * self.W).sum(axis=0)
@@ -90,7 +91,7 @@ class BasisMapping(ABC):
     def _right_side(self, Z: np.ndarray, center: np.ndarray) -> np.ndarray:
         """Return Phi^T S Z, both centred.
 
-        A Z step moves fewer and fewer rows. With F = Phi W + w0 of the rows before it,
+        A z step moves fewer and fewer rows. With F = Phi W + w0 of the rows before it,
         ``Phi^T S F = (Phi^T S Phi) W`` is at hand, and only ``Phi^T S (Z - F)`` is to be added.
         """
         W, F = self._projected
@@ -148,6 +149,24 @@ class BasisMapping(ABC):
         """Drop the training rows and all that was made of them."""
         for name in ("_Phi", "_weights", "_total", "_equations", "_projected", "mean"):
             self.__dict__.pop(name, None)
+
+    # What a fitted mapping keeps, beside what a subclass adds.
+    _kept: tuple[str, ...] = ("alpha", "W", "w0")
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `project` needs, to be written to a file."""
+        return present_attributes(self, self._kept)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "BasisMapping":
+        """Return the fitted mapping whose state `to_state` returned."""
+        if set(state) != set(cls._kept):
+            raise ValueError(f"{cls.__name__} is made of {', '.join(cls._kept)}")
+        made = cls.__new__(cls)
+        BasisMapping.__init__(made, state["alpha"])
+        for name in cls._kept:
+            setattr(made, name, state[name])
+        return made
 
     def arrays(self) -> list[np.ndarray]:
         """Return what `project` needs."""
@@ -230,6 +249,7 @@ class ShiftedFeatures:
         return block if sparse.issparse(block) else np.subtract(block, self.shift, order="C")
 
 
+@register
 class LinearMapping(BasisMapping):
     """F(x) = W^T x + w0.
 
@@ -238,6 +258,7 @@ class LinearMapping(BasisMapping):
     """
 
     _cacheable = False  # the features are the rows
+    _kept = (*BasisMapping._kept, "shift", "_n_features")
 
     def prepare(self, X: Any, weights: np.ndarray) -> None:
         """Form the normal equations, or those in the space of the rows if there are fewer."""
@@ -266,7 +287,7 @@ class LinearMapping(BasisMapping):
         self._equations = NormalEquations(inner, many_shifts=self.many_shifts)
 
     def regress(self, Z: np.ndarray, mu: float) -> None:
-        """Solve the ridge regression of Z: the F step."""
+        """Solve the ridge regression of Z: the f step."""
         if self._wide is None:
             super().regress(Z, mu)
             return
@@ -321,6 +342,7 @@ class GaussianBasis:
         return self.gaussians.kernel(block, self.gamma)
 
 
+@register
 class RBFMapping(BasisMapping):
     """F(x) = W^T phi(x) + w0 with phi_m(x) = exp(-gamma ||x - c_m||^2).
 
@@ -344,6 +366,8 @@ class RBFMapping(BasisMapping):
            [1.],
            [0.]])
     """
+
+    _kept = (*BasisMapping._kept, "gaussians", "gamma")
 
     def __init__(self, centers: np.ndarray, gamma: float, alpha: float = 1e-3, **options: Any):
         super().__init__(alpha, **options)

@@ -10,10 +10,10 @@ from supred.rows.blocks import RowSource, rows_of
 
 
 class RegressorMapping:
-    """F is a scikit-learn regressor with several outputs, fitted anew in each F step.
+    """F is a scikit-learn regressor with several outputs, fitted anew in each f step.
 
     The regressor keeps its own regularisation; it does not see mu, and the penalised objective
-    is no longer sure to fall.
+    is not guaranteed to decrease.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class RegressorMapping:
             self._arguments = {"sample_weight": weights}
 
     def regress(self, Z: np.ndarray, mu: float) -> None:
-        """Fit a fresh copy of the regressor to Z: the F step."""
+        """Fit a fresh copy of the regressor to Z: the f step."""
         target = Z[:, 0] if Z.shape[1] == 1 else Z
         self.fitted = clone(self.regressor).fit(self._X, target, **self._arguments)
 
@@ -108,5 +108,5 @@ def _arrays_in(value: Any, seen: set[int]) -> list[np.ndarray]:
     if hasattr(value, "__getstate__") and type(value).__module__.startswith("sklearn"):
         return _arrays_in(value.__getstate__(), seen)
     if hasattr(value, "__dict__"):
-        return _arrays_in(vars(value), seen)
+        return _arrays_in(value.__dict__, seen)
     return []

@@ -1,27 +1,26 @@
 """A zip file of arrays and one JSON description: values in, values out, never code.
 
-Objects are written as the name of their class and their attributes. Only the classes that the
-caller lists are written and made again, without a call of their constructors; a file from
-elsewhere can name no other. Arrays are NumPy's own format without pickle.
+Objects are written as the name of their class and their state (:mod:`supred.base.state`). Only
+registered classes are written and made again; a file from elsewhere can name no other. Arrays are
+in NumPy's own format without pickle. Models and checkpoints are such files.
 """
 
-import io
 import json
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from supred._version import __version__
+from supred.base.state import from_state, registered_classes, to_state
 from supred.common.files import atomic_write
 
 DESCRIPTION = "description.json"
 FORMAT = "supred"
-VERSION = 1
+VERSION = 2
 # One date for all, so that equal models are equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -34,11 +33,11 @@ def write_container(
     path: str | os.PathLike[str],
     kind: str,
     value: Any,
-    classes: Mapping[str, type],
     *,
     overwrite: bool = False,
+    compress: bool = True,
 ) -> None:
-    """Write a value made of numbers, strings, lists, dicts, arrays and objects of `classes`.
+    """Write a value made of numbers, strings, lists, dicts, arrays and registered objects.
 
     Parameters
     ----------
@@ -47,20 +46,20 @@ def write_container(
     kind : str
         What the file holds, such as "model".
     value : object
-    classes : dict of str to class
-        Classes whose objects may be written.
     overwrite : bool
         Whether to replace a file that is there.
+    compress : bool
+        A file that is written again and again need not be small.
 
     Examples
     --------
     >>> import tempfile, pathlib
     >>> import numpy as np
-    >>> from supred.app.export.container import read_container, write_container
+    >>> from supred.base.container import read_container, write_container
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "x.supred")
-    ...     write_container(path, "example", {"a": np.arange(3)}, {})
-    ...     read_container(path, "example", {})
+    ...     write_container(path, "example", {"a": np.arange(3)})
+    ...     read_container(path, "example")
     {'a': array([0, 1, 2])}
     """
     arrays: list[np.ndarray] = []
@@ -69,27 +68,29 @@ def write_container(
         "version": VERSION,
         "kind": kind,
         "made_by": f"supred {__version__}",
-        "value": _Encoder(classes, arrays).encode(value, kind),
+        "value": _Encoder(arrays).encode(value, kind),
     }
+    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with (
         atomic_write(path, overwrite=overwrite) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        zipfile.ZipFile(file, "w", method) as archive,
     ):
-        archive.writestr(_entry(DESCRIPTION), json.dumps(document, indent=1, allow_nan=True))
+        text = json.dumps(document, indent=1, allow_nan=True)
+        archive.writestr(_entry(DESCRIPTION, method), text)
         for k, array in enumerate(arrays):
-            buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, array, allow_pickle=False)
-            archive.writestr(_entry(f"arrays/{k}.npy"), buffer.getvalue())
+            entry = _entry(f"arrays/{k}.npy", method)
+            with archive.open(entry, "w", force_zip64=array.nbytes > 2**30) as part:
+                np.lib.format.write_array(part, array, allow_pickle=False)
 
 
-def read_container(path: str | os.PathLike[str], kind: str, classes: Mapping[str, type]) -> Any:
+def read_container(path: str | os.PathLike[str], kind: str) -> Any:
     """Return the value that `write_container` wrote.
 
     Raises
     ------
     ModelFileError
         If the file is not one of supred's, holds something else, is damaged, or was written
-        by a later version. The message is one line.
+        by a version with another format. The message is one line.
     """
     if os.path.isdir(path):
         raise ModelFileError(f"{path} is a folder; name a file.")
@@ -103,7 +104,7 @@ def read_container(path: str | os.PathLike[str], kind: str, classes: Mapping[str
                 raise ModelFileError(f"{path} is not a file of supred.")
             document = json.loads(archive.read(DESCRIPTION))
             _check_document(document, path, kind)
-            return _Decoder(classes, archive).decode(document["value"])
+            return _Decoder(archive).decode(document["value"])
     except ModelFileError:
         raise
     except (
@@ -132,26 +133,29 @@ def _check_document(document: Any, path: Any, kind: str) -> None:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a file of supred.")
     version = document.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if version != VERSION:
+        advice = "install a later supred"
+        if isinstance(version, int) and version < VERSION:
+            advice = f"it was written by {document.get('made_by')}; make it again with this version"
         raise ModelFileError(
-            f"{path} has version {version!r} of the format, this is supred {__version__} and reads "
-            f"up to {VERSION}; install a later supred."
+            f"{path} has version {version!r} of the format, but supred {__version__} reads version "
+            f"{VERSION}; {advice}."
         )
     if document.get("kind") != kind:
         raise ModelFileError(f"{path} holds a {document.get('kind')}, not a {kind}.")
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _entry(name: str, method: int) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, DATE)
-    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.compress_type = method
     return entry
 
 
 class _Encoder:
     """Turn a value into JSON; arrays are put aside and referred to by number."""
 
-    def __init__(self, classes: Mapping[str, type], arrays: list[np.ndarray]) -> None:
-        self.names = {made: name for name, made in classes.items()}
+    def __init__(self, arrays: list[np.ndarray]) -> None:
+        self.classes = registered_classes()
         self.arrays = arrays
 
     def encode(self, value: Any, where: str) -> Any:
@@ -175,12 +179,16 @@ class _Encoder:
             }
         if isinstance(value, np.random.RandomState | np.random.Generator):
             return None  # a fitted model draws no more numbers
-        if type(value) in self.names:
-            name = self.names[type(value)]
-            state = {
-                key: self.encode(item, f"{name}.{key}") for key, item in sorted(vars(value).items())
+        name = type(value).__name__
+        if self.classes.get(name) is type(value):
+            try:
+                state = sorted(to_state(value).items())
+            except ValueError as error:
+                raise ModelFileError(str(error)) from None
+            return {
+                "object": name,
+                "state": {key: self.encode(item, f"{name}.{key}") for key, item in state},
             }
-            return {"object": name, "state": state}
         raise ModelFileError(
             f"{where} is a {type(value).__name__}, which cannot be saved as plain data."
         )
@@ -201,8 +209,8 @@ class _Encoder:
 class _Decoder:
     """Turn JSON back into values; whatever is not expected is an error."""
 
-    def __init__(self, classes: Mapping[str, type], archive: zipfile.ZipFile) -> None:
-        self.classes = classes
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self.classes = registered_classes()
         self.archive = archive
 
     def decode(self, value: Any) -> Any:
@@ -233,13 +241,7 @@ class _Decoder:
         made = self.classes.get(value["object"])
         if made is None:
             raise ModelFileError(f"the file names a class {value['object']!r} that is not known.")
-        state = value["state"]
-        for key in state:
-            if not key.isidentifier() or key.startswith("__"):
-                raise ModelFileError(f"the file names an attribute {key!r}, which cannot be.")
-        result: Any = object.__new__(made)
-        vars(result).update({key: self.decode(item) for key, item in state.items()})
-        return result
+        return from_state(made, {key: self.decode(v) for key, v in value["state"].items()})
 
     def _load(self, number: int) -> np.ndarray:
         with self.archive.open(f"arrays/{int(number)}.npy") as file:

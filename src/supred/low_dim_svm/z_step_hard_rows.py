@@ -1,4 +1,4 @@
-"""The Z step of hard rows: one small interior point problem per row, all rows together.
+"""The z step of hard rows: one small interior point problem per row, all rows together.
 
 Coordinate ascent finishes most rows in a few sweeps and creeps on the others. Those are solved
 here by the method of :mod:`supred.numerics.svm_interior_point`, in which the SVMs w_k take the
@@ -17,7 +17,7 @@ MAX_ITER = 40
 NOTHING = 1e-10
 
 
-def pull_hard_rows(
+def solve_hard_rows(
     F: np.ndarray,
     y: np.ndarray,
     coef: np.ndarray,
@@ -25,7 +25,7 @@ def pull_hard_rows(
     c: float,
     tol: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Solve the Z step of each row to a relative duality gap of `tol`.
+    """Solve the z step of each row to a relative duality gap of `tol`.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def pull_hard_rows(
     t : ndarray of shape (n_rows, n_svms)
     """
     n_rows, n_dimensions = F.shape
-    y = y * (np.einsum("kl,kl->k", coef, coef) > 0)  # a zero w_k pulls nothing
+    y = y * (np.einsum("kl,kl->k", coef, coef) > 0)  # a zero w_k moves nothing
     part = y != 0
     limit = 1e12 / max(float(np.einsum("kl,kl->k", coef, coef).max()), 1e-300)
     outer = np.einsum("ki,kj->kij", coef, coef).reshape(len(coef), -1)  # (K, L * L)

@@ -1,4 +1,4 @@
-"""Ridge regression on fixed features, solved for many right-hand sides and many shifts.
+"""The f step: ridge regression on fixed features, solved for many right-hand sides and many shifts.
 
     (Phi_c^T S Phi_c + shift I) W = Phi_c^T S Z_c,     Phi_c, Z_c centred by their weighted means,
 
@@ -39,7 +39,7 @@ class NormalEquations:
     Examples
     --------
     >>> import numpy as np
-    >>> from supred.low_dim_svm.mappings.normal_equations import NormalEquations
+    >>> from supred.low_dim_svm.mappings.f_step import NormalEquations
     >>> NormalEquations(np.diag([1.0, 3.0])).solve(np.array([[2.0], [4.0]]), shift=1.0)
     array([[1.],
            [1.]])

@@ -1,0 +1,131 @@
+"""The mapping F that the parameters ask for."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from supred.low_dim_svm.mappings.base import Mapping
+from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
+from supred.low_dim_svm.mappings.centers import kmeans_centers, random_centers
+from supred.low_dim_svm.mappings.regressor import RegressorMapping
+from supred.numerics.kernels import scale_gamma
+from supred.rows.blocks import rows_of
+
+DEFAULT_CENTERS = 1000
+
+
+def make_mapping(
+    mapping: Any,
+    X: Any,
+    weights: np.ndarray,
+    rng: np.random.RandomState,
+    *,
+    centers: Any = "kmeans",
+    n_centers: int | None = None,
+    gamma: float | str = "scale",
+    alpha: float = 1e-3,
+    cache_size: float = 0.0,
+    many_shifts: bool = False,
+) -> Mapping:
+    """Return a mapping that is prepared with the rows.
+
+    Parameters
+    ----------
+    mapping : {"rbf", "linear"} or regressor
+    X : {ndarray, sparse matrix, RowSource} of shape (n_rows, n_features)
+    weights : ndarray of shape (n_rows,)
+    rng : RandomState
+        Draws centres, and the seeds of a regressor.
+    centers, n_centers
+        As in :func:`choose_centers`.
+    gamma : "scale" or float
+    alpha, cache_size, many_shifts
+        As in :class:`supred.low_dim_svm.mappings.basis.BasisMapping`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.low_dim_svm.mappings.choice import make_mapping
+    >>> X = np.arange(6.0)[:, None]
+    >>> make_mapping("rbf", X, np.ones(6), np.random.RandomState(0), n_centers=3).n_basis
+    3
+    """
+    made: Mapping
+    if not isinstance(mapping, str):
+        made = RegressorMapping(seeded(mapping, rng))
+    elif mapping == "linear":
+        made = LinearMapping(alpha, cache_size=cache_size, many_shifts=many_shifts)
+    else:
+        made = RBFMapping(
+            choose_centers(centers, n_centers, X, weights, rng),
+            gamma_of(gamma, X, weights),
+            alpha,
+            cache_size=cache_size,
+            many_shifts=many_shifts,
+        )
+    made.prepare(X, weights)
+    return made
+
+
+def gamma_of(gamma: float | str, X: Any, weights: np.ndarray) -> float:
+    """Return gamma as a number; "scale" is one over twice the sum of the features' variances."""
+    return scale_gamma(X, weights) if isinstance(gamma, str) else float(gamma)
+
+
+def choose_centers(
+    centers: Any,
+    n_centers: int | None,
+    X: Any,
+    weights: np.ndarray,
+    rng: np.random.RandomState,
+) -> np.ndarray:
+    """Return the centres of the Gaussians, in the precision of X.
+
+    Parameters
+    ----------
+    centers : {"kmeans", "random", "all"} or array of shape (n_centers, n_features)
+    n_centers : int or None
+        By default 1000, or all rows if there are fewer.
+    X, weights, rng
+        As in :func:`make_mapping`.
+    """
+    n_rows, n_features = X.shape
+    if not isinstance(centers, str):
+        return _given_centers(centers, n_features, X.dtype)
+    if n_centers is not None and n_centers > n_rows and centers != "all":
+        warnings.warn(
+            f"n_centers={n_centers} is more than the {n_rows} rows to train on, so all of these "
+            "are centres.",
+            UserWarning,
+            stacklevel=2,
+        )
+        centers = "all"
+    if centers == "all":
+        rows = rows_of(X).whole()
+        return rows.toarray() if hasattr(rows, "toarray") else np.array(rows)
+    size = min(n_rows, DEFAULT_CENTERS) if n_centers is None else n_centers
+    choose = random_centers if centers == "random" else kmeans_centers
+    return choose(X, weights, size, rng)
+
+
+def _given_centers(given: Any, n_features: int, dtype: Any) -> np.ndarray:
+    centers = np.array(given.toarray() if hasattr(given, "toarray") else given, dtype=dtype)
+    if centers.ndim != 2 or centers.shape[1] != n_features or len(centers) < 1:
+        raise ValueError(
+            f"centers has shape {centers.shape}; "
+            f"give an array of shape (n_centers, {n_features}), one row per centre."
+        )
+    if not np.isfinite(centers).all():
+        raise ValueError("centers holds a value that is not finite.")
+    return centers
+
+
+def seeded(regressor: Any, rng: np.random.RandomState) -> Any:
+    """Return a copy of the regressor whose open random states are drawn from `rng`."""
+    copy = clone(regressor)
+    for name, value in sorted(copy.get_params().items()):
+        if name.endswith("random_state") and value is None:
+            copy.set_params(**{name: rng.randint(2**31 - 1)})
+    return copy

@@ -1,0 +1,139 @@
+"""The parameters of the low-dimensional SVM, checked."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_regressor
+
+from supred.common.arguments import check_choice, check_integer, check_real
+from supred.low_dim_svm.alternation import Schedule
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to train: the parameters of :class:`supred.LowDimSVC` of the same names, checked.
+
+    The search makes one for each candidate by `dataclasses.replace`.
+
+    Examples
+    --------
+    >>> from supred.low_dim_svm.settings import Settings
+    >>> Settings(C=10.0).schedule.mu
+    2.0
+    >>> Settings(C=-1)
+    Traceback (most recent call last):
+    ValueError: C=-1 is out of range; use a number in (0, inf).
+    """
+
+    n_components: int | None = None
+    mapping: Any = "rbf"
+    centers: Any = "kmeans"
+    n_centers: int | None = None
+    gamma: Any = "scale"
+    alpha: float = 1e-3
+    C: float = 1.0
+    multi_class: str = "ovr"
+    loss: str = "hinge"
+    init: Any = "auto"
+    mu: float = 2.0
+    mu_factor: float = 1.5
+    inner_tol: float | None = None
+    max_iter: int = 50
+    tol: float = 1e-2
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Any = None
+    cache_size: float | None = None
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        self._check_mapping()
+        self._check_loss()
+        self._check_schedule()
+
+    @classmethod
+    def among(cls, parameters: dict[str, Any]) -> "Settings":
+        """Return the settings that are found among the parameters of an estimator."""
+        names = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in parameters.items() if name in names})
+
+    @property
+    def schedule(self) -> Schedule:
+        """How mu grows and when the alternation ends."""
+        return Schedule(
+            mu=self.mu,
+            mu_factor=self.mu_factor,
+            inner_tol=self.inner_tol,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            patience=self.n_iter_no_change,
+        )
+
+    def dimensions(self, n_classes: int) -> int:
+        """Return the number of latent dimensions, by default one less than classes."""
+        return n_classes - 1 if self.n_components is None else int(self.n_components)
+
+    def _check_mapping(self) -> None:
+        if self.n_components is not None:
+            check_integer("n_components", self.n_components, low=1)
+        if isinstance(self.mapping, str):
+            check_choice("mapping", self.mapping, ("rbf", "linear"))
+        elif not (hasattr(self.mapping, "fit") and is_regressor(self.mapping)):
+            raise ValueError(
+                f"mapping={self.mapping!r} is not known; use 'rbf', 'linear' or a regressor."
+            )
+        if isinstance(self.centers, str):
+            if self.centers == "learned":
+                raise ValueError(
+                    "centers='learned' is not known; RBFNetClassifier learns its centres."
+                )
+            check_choice("centers", self.centers, ("kmeans", "random", "all"))
+        if self.n_centers is not None:
+            check_integer("n_centers", self.n_centers, low=1)
+        if isinstance(self.gamma, str):
+            check_choice("gamma", self.gamma, ("scale",))
+        else:
+            check_real("gamma", self.gamma, low=0, low_inclusive=False)
+        check_real("alpha", self.alpha, low=0, low_inclusive=False)
+        if self.cache_size is not None:
+            check_real("cache_size", self.cache_size, low=0)
+
+    def _check_loss(self) -> None:
+        check_real("C", self.C, low=0, low_inclusive=False)
+        check_choice("multi_class", self.multi_class, ("ovr", "ovo"))
+        check_choice("loss", self.loss, ("hinge", "log"))
+        if self.loss == "log" and self.multi_class != "ovr":
+            raise ValueError(
+                f"multi_class={self.multi_class!r} cannot be combined with loss='log', which is "
+                "one classifier for all classes; leave multi_class at 'ovr'."
+            )
+        if self.n_jobs == 0:
+            raise ValueError(
+                "n_jobs=0 is out of range; use None, a number of threads, or -1 for all."
+            )
+
+    def _check_schedule(self) -> None:
+        if isinstance(self.init, str):
+            starts = ("auto", "simplex", "sphere", "random", "random-codes")
+            check_choice("init", self.init, starts)
+        check_real("mu", self.mu, low=0, low_inclusive=False)
+        check_real("mu_factor", self.mu_factor, low=1)
+        if self.inner_tol is not None:
+            check_real("inner_tol", self.inner_tol, low=0, low_inclusive=False)
+        check_real("tol", self.tol, low=0)
+        check_integer("max_iter", self.max_iter, low=0)
+        if not isinstance(self.early_stopping, bool | np.bool_):
+            raise ValueError(
+                f"early_stopping={self.early_stopping!r} is not known; use True or False."
+            )
+        check_integer("n_iter_no_change", self.n_iter_no_change, low=1)
+        check_real(
+            "validation_fraction",
+            self.validation_fraction,
+            low=0,
+            high=1,
+            low_inclusive=False,
+            high_inclusive=False,
+        )

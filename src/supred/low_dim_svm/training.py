@@ -1,0 +1,95 @@
+"""A fit as a plan: the mapping, the loss, the start, and the alternation over them."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from supred.low_dim_svm.alternation import OnIteration, Result, State, alternate
+from supred.low_dim_svm.losses import make_loss
+from supred.low_dim_svm.mappings.base import Mapping
+from supred.low_dim_svm.mappings.choice import make_mapping
+from supred.low_dim_svm.problem import Problem
+from supred.low_dim_svm.settings import Settings
+from supred.low_dim_svm.starts import starting_coordinates
+
+
+def prepare_mapping(
+    problem: Problem, settings: Settings, rng: np.random.RandomState, *, many_shifts: bool = False
+) -> Mapping:
+    """Return the mapping that the settings ask for, prepared with the training rows."""
+    return make_mapping(
+        settings.mapping,
+        problem.X,
+        problem.weights,
+        rng,
+        centers=settings.centers,
+        n_centers=settings.n_centers,
+        gamma=settings.gamma,
+        alpha=settings.alpha,
+        cache_size=problem.cache_size,
+        many_shifts=many_shifts,
+    )
+
+
+def train(
+    problem: Problem,
+    mapping: Mapping,
+    settings: Settings,
+    rng: np.random.RandomState,
+    *,
+    on_iteration: OnIteration | None = None,
+    resume: State | None = None,
+    save: Callable[[State], None] | None = None,
+) -> Result:
+    """Run the alternation with a prepared mapping.
+
+    Parameters
+    ----------
+    problem : Problem
+    mapping : Mapping
+        As :func:`prepare_mapping` returns it.
+    settings : Settings
+    rng : RandomState
+        Draws the start.
+    on_iteration, resume, save
+        As in :func:`supred.low_dim_svm.alternation.alternate`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.low_dim_svm.problem import Problem
+    >>> from supred.low_dim_svm.settings import Settings
+    >>> from supred.low_dim_svm.training import prepare_mapping, train
+    >>> X, y, rng = np.arange(8.0)[:, None], np.arange(8) // 4, np.random.RandomState(0)
+    >>> problem, settings = Problem.of(X, y, np.ones(8), np.unique(y)), Settings(n_centers=4)
+    >>> result = train(problem, prepare_mapping(problem, settings, rng), settings, rng)
+    >>> result.stopping_reason, float(result.history["train_error"][result.best_iter])
+    ('converged', 0.0)
+    """
+    loss = make_loss(
+        settings.loss,
+        problem.class_index,
+        problem.n_classes,
+        problem.weights,
+        C=settings.C,
+        multi_class=settings.multi_class,
+        n_jobs=settings.n_jobs,
+    )
+    if resume is None:
+        n_components = settings.dimensions(problem.n_classes)
+        Z = starting_coordinates(settings.init, problem, mapping, n_components, settings.mu, rng)
+    else:
+        Z = resume.Z
+    held_out = problem.held_out
+    return alternate(
+        mapping,
+        loss,
+        Z,
+        problem.weights,
+        settings.schedule,
+        train_error=problem.train_error,
+        validation_error=held_out and (lambda: held_out.error(mapping, loss.scores)),
+        on_iteration=on_iteration,
+        resume=resume,
+        save=save,
+    )
