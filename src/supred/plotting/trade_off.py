@@ -113,8 +113,7 @@ class TradeOffDisplay:
         path = getattr(last, "path_", None)
         if path is None:
             raise ValueError(
-                f"{type(last).__name__} has no path_; fit RBFNetClassifier with "
-                "n_centers='auto'."
+                f"{type(last).__name__} has no path_; fit RBFNetClassifier with n_centers='auto'."
             )
         return cls(
             names=[f"{size}" for size in path["n_centers"]],

@@ -5,9 +5,9 @@ import zipfile
 
 import numpy as np
 import pytest
-from supred.base.container import ModelFileError
 
 from supred.app.comparison.file import load_comparison, save_comparison
+from supred.base.container import ModelFileError
 from tests.app.report.test_page import EVIL, made_up
 
 
