@@ -10,14 +10,14 @@ from typing import Any
 
 # Step of the fit -> the function that does it. What a step calls is not counted twice.
 STEPS = {
-    "centres (one k-means step)": "supred.low_dim_svm.problem:choose_centers",
+    "centres (one k-means step)": "supred.low_dim_svm.mappings.choice:choose_centers",
     "Phi": "supred.low_dim_svm.mappings.basis:GaussianBasis.__call__",
     "Phi^T Phi": "supred.low_dim_svm.mappings.basis:BasisMapping.prepare",
-    "factors": "supred.low_dim_svm.mappings.normal_equations:NormalEquations.solve",
+    "factors": "supred.low_dim_svm.mappings.f_step:NormalEquations.solve",
     "F: Phi^T Z": "supred.low_dim_svm.mappings.basis:BasisMapping.regress",
     "F of the rows": "supred.low_dim_svm.mappings.basis:BasisMapping.project_training",
-    "g": "supred.low_dim_svm.losses:HingeLoss.train",
-    "Z": "supred.low_dim_svm.losses:HingeLoss.pull",
+    "g": "supred.low_dim_svm.losses:HingeLoss.g_step",
+    "Z": "supred.low_dim_svm.losses:HingeLoss.z_step",
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from supred.low_dim_svm.z_step import pull_two_classes as z_step_two_classes
+from supred.low_dim_svm.z_step import two_class_z_step as z_step_two_classes
 from supred.numerics import linear_svm, svm_working_set
 from supred.numerics.linear_svm import solve_linear_svm, solve_linear_svms
 from supred.numerics.svm_interior_point import interior_point

@@ -38,9 +38,7 @@ def make_map(
     seed : int
     """
     began = perf_counter()
-    network = supred.LowDimSVC(
-        2, centers="learned", loss="log", n_centers=min(100, len(train) // 2), random_state=seed
-    )
+    network = supred.RBFNetClassifier(2, n_centers=min(100, len(train) // 2), random_state=seed)
     network.fit(X_train, class_index[train])
     seconds = perf_counter() - began
     latent = np.empty((len(class_index), 2))
