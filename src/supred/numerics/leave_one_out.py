@@ -144,9 +144,6 @@ class LeaveOneOutScore:
     error: float
     squared_error: float
 
-    def __lt__(self, other: "LeaveOneOutScore") -> bool:
-        return self.beats(other)
-
     def beats(self, other: "LeaveOneOutScore") -> bool:
         """Tell whether this score is better, by more than rounding."""
         if abs(self.error - other.error) > ROUNDING:
