@@ -17,6 +17,13 @@ def test_transfer_example(monkeypatch, capsys):
     assert "new pair (44 tasks)" in printed
 
 
+def test_active_learning_example(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["active_learning.py", "--draws", "1"])
+    runpy.run_path(str(ROOT / "examples" / "active_learning.py"), run_name="__main__")
+    counts = [int(line.split("[")[1].strip("]")) for line in capsys.readouterr().out.splitlines()]
+    assert counts[0] < counts[1]  # suggested rows before random ones
+
+
 def test_demo(monkeypatch, capsys, tmp_path):
     pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.setattr(sys, "argv", ["demo.py", "--out", str(tmp_path)])
