@@ -109,14 +109,14 @@ def draw_labels(y: np.ndarray, per_class: int, seed: int) -> np.ndarray:
     return some
 
 
-# Labels of the unlabelled rows, then of new rows or None.
-Answer = tuple[np.ndarray, np.ndarray | None]
+# Labels of the training rows, and what predicts new ones, if anything does.
+Answer = tuple[np.ndarray, Callable[[], np.ndarray] | None]
 
 
 def ours(table: Table, some: np.ndarray, **parameters: Any) -> Answer:
     model = ClassConstrainedEmbedding(affinity="precomputed", **parameters)
     model.fit(table.graph, some)
-    return model.transduction_, model.predict(table.new_graph)
+    return model.transduction_, lambda: model.predict(table.new_graph)
 
 
 def poisson(table: Table, some: np.ndarray) -> Answer:
@@ -136,7 +136,7 @@ def poisson_mbo(table: Table, some: np.ndarray) -> Answer:
 
 def spreading(table: Table, some: np.ndarray) -> Answer:
     peer = LabelSpreading(kernel="knn", n_neighbors=N_NEIGHBORS).fit(table.X, some)
-    return peer.transduction_, peer.predict(table.new)
+    return peer.transduction_, lambda: peer.predict(table.new)
 
 
 def self_training(table: Table, some: np.ndarray) -> Answer:
@@ -145,7 +145,7 @@ def self_training(table: Table, some: np.ndarray) -> Answer:
     rows, new = reduce.transform(table.X), reduce.transform(table.new)
     base = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
     peer = SelfTrainingClassifier(base, max_iter=3).fit(rows, some)
-    return peer.predict(rows), peer.predict(new)
+    return peer.predict(rows), lambda: peer.predict(new)
 
 
 def methods() -> dict[str, Callable[[Table, np.ndarray], Answer]]:
@@ -172,9 +172,9 @@ def measure(table: Table, per_class: int, n_draws: int) -> dict[str, np.ndarray]
             begin = time.perf_counter()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                labels, new = answer(table, some)
-            spent = time.perf_counter() - begin
-            later = np.nan if new is None else 100 * np.mean(new == table.truth)
+                labels, predict = answer(table, some)
+                spent = time.perf_counter() - begin
+                later = np.nan if predict is None else 100 * np.mean(predict() == table.truth)
             known = 100 * np.mean(labels[hidden] == table.y[hidden])
             found.setdefault(name, []).append([float(known), float(later), spent])
     return {name: np.array(values) for name, values in found.items()}

@@ -98,7 +98,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         beyond that shift-invert where the graph can be factorised with little fill, else Lanczos.
     tol : float, default=0.0
         Relative accuracy of the eigenvalues, 0 meaning machine precision, or of the flow, 0
-        meaning 1e-5.
+        meaning 1e-4.
     max_iter : int or None, default=None
         Restarts of the Lanczos method, or steps of the flow's solver (None: 2000).
     random_state : int, RandomState instance or None, default=None

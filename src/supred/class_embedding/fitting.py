@@ -24,7 +24,7 @@ from supred.class_embedding.shares import match_shares
 from supred.class_embedding.tie_search import choose_beta
 
 # The flow's residual where tol=0 asks eigenvectors for machine precision.
-FLOW_TOL, FLOW_MAX_ITER = 1e-5, 2000
+FLOW_TOL, FLOW_MAX_ITER = 1e-4, 2000
 
 
 @dataclass(frozen=True)
