@@ -110,7 +110,7 @@ def _code(module: Any) -> str:
 def _is_wording(node: ast.stmt) -> bool:
     """Whether a statement declares rows and claims, draws a figure or is a docstring."""
     if isinstance(node, ast.FunctionDef):
-        return node.name.startswith(("figure", "claim", "why", "row"))
+        return node.name.startswith(("figure", "claim_", "why", "row_"))
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return True
     targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])

@@ -109,7 +109,7 @@ def svm_after(projection: Any, C: float, X: np.ndarray, y: np.ndarray) -> Predic
     return lambda new: svm.predict(scaler.transform(projection.transform(new)))
 
 
-def rows_of_table(table: str) -> list[Row]:
+def row_lines(table: str) -> list[Row]:
     """Return the lines of a set: its six published cells, then ours."""
     common: dict[str, Any] = {"better": "higher", "tolerance": 3.0}
     published = PUBLISHED.get(table, (None,) * 6)
@@ -179,7 +179,7 @@ EXPERIMENT = Experiment(
         Part(t, partial(measure, table=t), (1, 3) if t in (*LARGE, "Segmentation") else None)
         for t in SETS
     ],
-    rows=[row for table in SETS for row in rows_of_table(table)],
+    rows=[row for table in SETS for row in row_lines(table)],
     draws=(1, 10),
     claims=[
         Claim(

@@ -81,7 +81,7 @@ def with_svm(projection: Any, standardise: bool, quick: bool, *, one_vs_one: boo
     return make_pipeline(first, projection, StandardScaler(), GridSearchCV(svm, {"C": Cs}, cv=3))
 
 
-def rows_of_table(table: str) -> list[Row]:
+def row_lines(table: str) -> list[Row]:
     """Return the lines of a set: the five published methods, then ours."""
     common: dict[str, Any] = {"better": "higher", "tolerance": 1.5}
     lines = []
@@ -169,7 +169,7 @@ EXPERIMENT = Experiment(
         Part(table, partial(measure, table=table), (1, 3) if table in LARGE else None)
         for table in PUBLISHED
     ],
-    rows=[row for table in PUBLISHED for row in rows_of_table(table)],
+    rows=[row for table in PUBLISHED for row in row_lines(table)],
     draws=(1, 10),
     claims=[
         Claim(

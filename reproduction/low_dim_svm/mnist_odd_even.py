@@ -220,7 +220,7 @@ ROWS = [
         Row(f"{size} rows: {name}", f"{size} rows: {name}"),
         *(
             [Row(f"{size} rows: {name}: iteration 0", f"{size} rows: {name}", "zero")]
-            if "ours" in name
+            if "ours" in name.split(",")[0].split()
             else []
         ),
     )
