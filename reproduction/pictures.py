@@ -42,7 +42,7 @@ def scatter(ax: Any, Z: np.ndarray, y: np.ndarray, title: str = "", size: float 
             Z[rows, 1],
             s=size,
             color=COLORS[k % N_COLORS],
-            marker=MARKERS[k % len(MARKERS)],
+            marker=MARKERS[(k + k // N_COLORS) % len(MARKERS)],
             alpha=0.7,
             linewidths=0,
             label=str(label),

@@ -22,6 +22,7 @@ MODULES = {
         "newsgroups",
         "mnist_odd_even",
         "mnist_ten",
+        "mnist_latent",
         "mnist_dimensions",
         "joint_training",
         "one_vs_one",

@@ -78,10 +78,12 @@ def measure(
     """Measure every draw of every part that is not yet finished, and judge what is found."""
     missing: dict[str, str] = {}
     failed: dict[str, str] = {}
+    # The first draw of every part comes first: an interrupted run then has a little of all.
     work = [
         (part, number)
+        for number in range(max(experiment.n_draws(part, quick) for part in experiment.parts))
         for part in experiment.parts
-        for number in range(experiment.n_draws(part, quick))
+        if number < experiment.n_draws(part, quick)
     ]
     with progress_bar(len(work), experiment.name, shown=progress) as bar:
         for part, number in work:

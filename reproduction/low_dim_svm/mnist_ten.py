@@ -3,15 +3,11 @@
 from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.manifold import TSNE
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
 
 from reproduction import pictures
 from reproduction.base import Claim, Draw, Experiment, Means, Part, Row, Values
@@ -24,7 +20,6 @@ from reproduction.protocols import (
     linear_svm_error,
     low_dim_svm,
     nearest_error,
-    percent_wrong,
 )
 
 GAMMA = 1 / 32  # sigma = 4
@@ -134,70 +129,20 @@ def measure(draw: Draw, method: Callable[..., dict[str, Any]]) -> dict[str, Any]
     return method(rows_of(draw), draw)
 
 
-def latent(draw: Draw) -> dict[str, Any]:
-    """Return pictures of the latent space at L = 10, its shape, and times of prediction."""
-    rows = rows_of(draw)
-    M = 500 if draw.quick else 2500
-    model = low_dim_svm(
-        rows,
-        10,
-        gammas=(GAMMA,),
-        alphas=(1.0,),
-        Cs=(10.0,),
-        n_centers=M,
-        seed=draw.seed,
-        init="random",
-        multi_class="ovo",
-    )
-    Z = model.transform(rows.X)
-    means = np.array([Z[rows.y == k].mean(axis=0) for k in range(10)])
-    between = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(10, 1)]
-    within = np.sqrt(np.mean(np.square(Z - means[rows.y]).sum(axis=1)))
-    new = model.transform(rows.X_test[:500])
-    flat = TSNE(2, random_state=0).fit_transform(new)
-    labels = rows.y_test[:500]
-    judge = KNeighborsClassifier(5).fit(flat[:250], labels[:250])
-    svm = SVC(C=10.0, gamma=GAMMA).fit(rows.X, rows.y)
-    times = []
-    for one in (model, svm):
-        began = process_time()
-        one.predict(rows.X_test[:1000])
-        times.append(process_time() - began)
-    return {
-        "within": float(within / between.min()),
-        "uneven": float(between.max() / between.min()),
-        "t-SNE": percent_wrong(judge.predict(flat[250:]), labels[250:]),
-        "ratio": times[1] / max(times[0], 1e-9),
-        "PCA picture": PCA(2).fit_transform(new).round(4),
-        "t-SNE picture": flat.round(3),
-        "labels": labels,
-    }
-
-
 def figure(values: Values, path: Path) -> None:
-    """Draw the error over the number of basis functions, and the latent space by PCA and t-SNE."""
-    fig, axes = pictures.panels(1, 3, size=(4.8, 4.2))
+    """Draw the error over the number of basis functions; ours from class codes."""
+    fig, axes = pictures.panels(1, 1, size=(6.0, 4.2))
     ax = axes[0, 0]
     for name, found in values.items():
-        if "basis" not in found[0] or "one-vs-one" in name:
+        if "basis" not in found[0] or "random" in name:
             continue
         x, y = np.mean([v["basis"] for v in found]), np.mean([v["error"] for v in found])
-        ax.scatter(x, y, color=pictures.COLORS[3 if "ours" in name else 0])
-        ax.annotate(name, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=5)
+        ax.scatter(x, y, color=pictures.COLORS[3 if "class codes" in name else 0])
+        ax.annotate(name, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7)
     ax.set(xscale="log", yscale="log", xlabel="basis functions", ylabel="test error %")
     ax.set_yticks([2, 5, 10, 20], ["2", "5", "10", "20"])
     ax.minorticks_off()
-    latent_space = values["latent space"][0]
-    labels = np.array(latent_space["labels"])
-    for ax, name in zip(axes[0, 1:], ("PCA", "t-SNE"), strict=True):
-        pictures.scatter(
-            ax,
-            np.array(latent_space[f"{name} picture"]),
-            labels,
-            f"L = 10 by {name}, 500 test rows",
-            10,
-        )
-    axes[0, 2].legend(fontsize=6, frameon=False, markerscale=1.5)
+    ax.spines[["top", "right"]].set_visible(False)
     pictures.save(fig, path)
 
 
@@ -248,15 +193,6 @@ ROWS = [
         )
         for name in FORMS
     ),
-    Row(
-        "latent space: rms distance to the class mean / least between means",
-        "latent space",
-        "within",
-        digits=3,
-    ),
-    Row("latent space: largest / least distance between means", "latent space", "uneven", digits=3),
-    Row("latent space: error % of 5-NN in its t-SNE", "latent space", "t-SNE"),
-    Row("time to predict, Gaussian SVM / ours", "latent space", "ratio", better="higher", digits=1),
 ]
 
 
@@ -277,7 +213,7 @@ def why_starts(m: Means, name: str = "ours, L = 10", key: str = "error") -> str:
 EXPERIMENT = Experiment(
     name="mnist-ten",
     paper="low_dim_svm",
-    title="MNIST, ten classes (figure 6, table and pictures)",
+    title="MNIST, ten classes (figure 6, table)",
     unit="test error %",
     protocol="10 000 training and 10 000 validation rows from the official training part; the "
     "validation rows choose every "
@@ -288,17 +224,12 @@ EXPERIMENT = Experiment(
     "one-vs-one SVMs with lambda = 1, and class codes; iteration 0 of each. Basis functions of "
     "SVMs are support vectors, summed over "
     "the ten machines. Linear SVMs are LIBLINEAR's. Iterations: done when the validation error has "
-    "not fallen for five. The pictures are from a random "
-    "start, one-vs-one.",
+    "not fallen for five.",
     difference="stops after five iterations without a better validation error, not at the first",
     covers=(
         (
             "000:231-241, 003:503-517",
             "figure 6 top left (figure 4 of 003): errors, basis functions, iterations",
-        ),
-        (
-            "000:244, 003:537-539",
-            "figure 6 top right (figure 5 of 003, middle): latent space by PCA, t-SNE",
         ),
     ),
     quick_note="2000 + 2000 rows, M = 500, one or two values per hyperparameter: the published "
@@ -317,7 +248,6 @@ EXPERIMENT = Experiment(
             for name, (options, _, _) in FORMS.items()
             for start in STARTS
         ),
-        Part("latent space", latent, (1, 1)),
     ],
     rows=ROWS,
     draws=(1, 2),
@@ -335,15 +265,6 @@ EXPERIMENT = Experiment(
             lambda m: (
                 f"{m['Gaussian SVM', 'basis'] / m[f'ours, L = 10, {PRINTED}', 'basis']:.1f} times "
                 "fewer."
-            ),
-        ),
-        Claim(
-            "A large speedup in testing time.",
-            lambda m: m["latent space", "ratio"] > 2,
-            "000:217, 003:541",
-            lambda m: (
-                f"scikit-learn's SVC takes {m['latent space', 'ratio']:.1f} times as long for 1000 "
-                "rows."
             ),
         ),
         Claim(
@@ -381,26 +302,6 @@ EXPERIMENT = Experiment(
             lambda m: m[f"ours, L = 10, {PRINTED}", "error"] < 2.99 + 1,
             "000:217, 000:240, 003:515",
             lambda m: why_starts(m) + " Class codes reach them.",
-        ),
-        Claim(
-            "At L = 10 the classes lie on the vertices of a simplex (largest / least distance "
-            "under 1.5).",
-            lambda m: m["latent space", "uneven"] < 1.5,
-            "000:219, 003:553-557",
-            lambda m: (
-                f"{m['latent space', 'uneven']:.2f}; rms distance to the class mean over the least "
-                "between "
-                f"means {m['latent space', 'within']:.2f}."
-            ),
-        ),
-        Claim(
-            "t-SNE completely separates all classes in two dimensions.",
-            lambda m: m["latent space", "t-SNE"] < 5,
-            "003:558-560, 000:219",
-            lambda m: (
-                f"5-NN on half of 500 test rows errs on {m['latent space', 't-SNE']:.1f} % of the "
-                "rest."
-            ),
         ),
         Claim(
             "Joint training adds to iteration 0 from class codes (the ideal filter).",

@@ -67,7 +67,7 @@ def run(experiment, out, *, quick=True):
 def test_means_spread_verdicts_and_claims(tmp_path):
     measured = []
     outcome = run(make_experiment(measured), tmp_path)
-    assert measured == [("good", 0), ("good", 1), ("other", 0)]
+    assert measured == [("good", 0), ("other", 0), ("good", 1)]
     good, other, third = outcome.rows
     assert (good.published, good.measured) == ("10 (0.5)", "10.50 +- 0.71 (n=2)")
     verdicts = ["agrees (quick run)", "better (quick run)", "not measured"]
@@ -136,10 +136,10 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     experiment = replace(experiment, parts=[experiment.parts[0], Part("other", other, (1, 1))])
     with pytest.raises(KeyboardInterrupt):
         run(experiment, tmp_path)
-    assert measured == [("good", 0), ("good", 1)]
+    assert measured == [("good", 0)]
     measured.clear()
     run(experiment, tmp_path)
-    assert measured == [("other", 0)]
+    assert measured == [("other", 0), ("good", 1)]
 
 
 def test_a_half_written_file_is_measured_again(tmp_path):
