@@ -43,8 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
         "--out",
         metavar="DIR",
         default="out/reproduction",
-        help="folder for tables, figures and finished draws (default: %(default)s); a run that "
-        "was interrupted goes on from there",
+        help="folder for tables, figures and finished draws (default: %(default)s); a run that was "
+        "interrupted goes on from there",
     )
     options = parser.parse_args(arguments)
     if options.data is not None and not Path(options.data).is_dir():

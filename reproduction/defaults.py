@@ -9,9 +9,8 @@ DIFFERENCES = (
         "random coordinates of each row to start from",
         "one code per class: a simplex, below K - 1 dimensions spread over the sphere",
         "From noise a one-vs-all SVM of three or more classes has its optimum at w = 0, and "
-        "nothing "
-        "moves; codes need an iteration or two. Random coordinates work with two classes and with "
-        "one-vs-one SVMs, given lambda of about 1 (`many-spirals`, `mnist-ten`).",
+        "nothing moves; codes need an iteration or two. Random coordinates work with two classes "
+        "and with one-vs-one SVMs, given lambda of about 1 (`many-spirals`, `mnist-ten`).",
         '`init="random"`',
     ),
     (
@@ -55,8 +54,7 @@ DIFFERENCES = (
         "a new row is added to the graph, which is embedded again",
         "harmonic extension of the embedding",
         "The text leaves it open for many rows; the same decisions for 98 % of the rows, without a "
-        "new "
-        "eigenproblem.",
+        "new eigenproblem.",
         "`fit` with the row unlabelled; `transduction_`",
     ),
     (
@@ -86,8 +84,7 @@ DIFFERENCES = (
         "stop at ||W - W'|| <= 1e-8",
         "stop at a relative distance of 1e-6 to a stationary point",
         "The step length says nothing about the distance where convergence is slow; the objective "
-        "is the "
-        "same to six digits (`category-algorithm`).",
+        "is the same to six digits (`category-algorithm`).",
         "`tol=1e-8`",
     ),
     (

@@ -143,13 +143,10 @@ EXPERIMENT = Experiment(
     title="Algorithm 1, its heuristic step and the certificates (linear)",
     unit="five random starts; standardised training parts",
     protocol="Algorithm 1 as printed (z about the class mean, polar decomposition, ||W - W'||_F <= "
-    "1e-8) from five random "
-    "W; the absolute criterion by the printed heuristic (26) and with the one-dimensional search "
-    "that makes z sum to "
-    "zero; at most 2000 iterations, 1500 rows. Below, supred's solution (6 starts, tolerance 1e-8) "
-    "judged by Rapcsak's "
-    "condition, by the second order condition on the tangent space, and by any certificate (the "
-    "dual one is ours).",
+    "1e-8) from five random W; the absolute criterion by the printed heuristic (26) and with the "
+    "one-dimensional search that makes z sum to zero; at most 2000 iterations, 1500 rows. Below, "
+    "supred's solution (6 starts, tolerance 1e-8) judged by Rapcsak's condition, by the second "
+    "order condition on the tangent space, and by any certificate (the dual one is ours).",
     covers=(
         ("002:325-340", "Algorithm 1"),
         ("002:237-287", "the analysis in the Euclidean setting"),
@@ -194,8 +191,7 @@ EXPERIMENT = Experiment(
                 "Starts that converge: "
                 + why_share(m, "squared: converged")
                 + ". The objective never falls. supred measures the distance to a stationary point "
-                "instead, "
-                "which a slow iteration cannot feign; the default 1e-6 loses "
+                "instead, which a slow iteration cannot feign; the default 1e-6 loses "
                 f"{max(m[t, 'class: tolerance'] for t in TABLES):.1g} % of the objective at most."
             ),
         ),
@@ -228,8 +224,7 @@ EXPERIMENT = Experiment(
                 + " of the draws (class origin), although some certificate proves "
                 + why_share(m, "class: any")
                 + " optimal: it is sufficient, and needs every axis to be the leading eigenvector "
-                "of its own "
-                "class's scatter. With narrow kernels it does hold (category-widths)."
+                "of its own class's scatter. With narrow kernels it does hold (category-widths)."
             ),
         ),
         Claim(

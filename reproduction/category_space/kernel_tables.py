@@ -149,10 +149,8 @@ def why_thyroid(m: Means) -> str:
     own = ", ".join(f"{name} {m[BALANCED, name]:.1f}" for name in METHODS)
     return (
         f"The largest class has {m['thyroid', 'majority']:.1f} % of the rows, so 40 to 43 % lie "
-        "far below "
-        f"guessing. On as many rows of each class (166) we measure {own}: the printed row is of "
-        "the size that "
-        "a balanced part would give, which the text does not mention."
+        f"far below guessing. On as many rows of each class (166) we measure {own}: the printed "
+        "row is of the size that a balanced part would give, which the text does not mention."
     )
 
 
@@ -163,12 +161,9 @@ EXPERIMENT = Experiment(
     title="Kernel projections, linear SVM and angle rule (tables 2 and 3)",
     unit="accuracy %",
     protocol="Gaussian kernel on standardised features; 2/3 to train, of which a quarter chooses "
-    "the width "
-    "(multiples of the median distance) and C, then fitted to all of it; origin of each class, as "
-    "in "
-    "(35) and (36); one-vs-all linear SVMs. Differences up to 3 points count as agreement: the "
-    "text does not say how "
-    "the width is chosen.",
+    "the width (multiples of the median distance) and C, then fitted to all of it; origin of each "
+    "class, as in (35) and (36); one-vs-all linear SVMs. Differences up to 3 points count as "
+    "agreement: the text does not say how the width is chosen.",
     difference="width and C by a held-out quarter of the training part; up to 800 rows choose",
     covers=(
         ("002:369-379", "table 2: all 32 cells"),
@@ -183,17 +178,15 @@ EXPERIMENT = Experiment(
     draws=(1, 10),
     claims=[
         Claim(
-            "The kernel formulations achieve accuracies similar to their kernel counterparts "
-            "(at most 5 points below K-PCA on most sets).",
+            "The kernel formulations achieve accuracies similar to their kernel counterparts (at "
+            "most 5 points below K-PCA on most sets).",
             lambda m: min(claim_similar(m, "K-CQS"), claim_similar(m, "K-CAS")) > 4,
             "002:367",
             lambda m: (
                 f"K-CQS on {claim_similar(m, 'K-CQS')}, K-CAS on {claim_similar(m, 'K-CAS')} of 8 "
-                "sets; "
-                "in the printed table on 6 and 6. K-MC-FLD is ahead nearly everywhere, printed and "
-                "measured. About a class's own mean the signs of the projections are arbitrary, so "
-                "no "
-                "hyperplane can use them well; about zero it can."
+                "sets; in the printed table on 6 and 6. K-MC-FLD is ahead nearly everywhere, "
+                "printed and measured. About a class's own mean the signs of the projections are "
+                "arbitrary, so no hyperplane can use them well; about zero it can."
             ),
         ),
         Claim(
@@ -201,10 +194,8 @@ EXPERIMENT = Experiment(
             lambda m: all(m[t, "K-CQS-A"] > PUBLISHED[t][4] - 4 for t in PUBLISHED),
             "002:417, 002:399",
             "Counted as met if nowhere more than 4 points below the printed figure. The chosen "
-            "width is "
-            "narrow, and the rule is then close to nearest neighbours; on Segmentation it is far "
-            "above "
-            "the printed 50.21.",
+            "width is narrow, and the rule is then close to nearest neighbours; on Segmentation it "
+            "is far above the printed 50.21.",
         ),
         Claim(
             "thyroid has 40 to 43 % with an SVM and 67 to 68 % by angles.",

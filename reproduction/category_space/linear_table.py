@@ -148,16 +148,11 @@ EXPERIMENT = Experiment(
     title="Linear projections and linear SVMs (table 1)",
     unit="accuracy %",
     protocol="Stratified splits, 2/3 to train; a scaler and linear SVMs after the projection, "
-    "one-vs-all as "
-    "printed and one-vs-one beside it, C by 3-fold cross-validation inside the training part. Raw "
-    "features "
-    "but for Wine, thyroid and the whitened form. PCA has as many dimensions as classes. CQS and "
-    "CAS about "
-    "the mean of all rows (002:53) and about each class's own mean (eq. 5), tolerance 1e-8. "
-    "thyroid is UCI's "
-    "ann-thyroid (raw PCA then has the share of the largest class, 92.58, as printed). Differences "
-    "up to 1.5 "
-    "points count as agreement.",
+    "one-vs-all as printed and one-vs-one beside it, C by 3-fold cross-validation inside the "
+    "training part. Raw features but for Wine, thyroid and the whitened form. PCA has as many "
+    "dimensions as classes. CQS and CAS about the mean of all rows (002:53) and about each class's "
+    "own mean (eq. 5), tolerance 1e-8. thyroid is UCI's ann-thyroid (raw PCA then has the share of "
+    "the largest class, 92.58, as printed). Differences up to 1.5 points count as agreement.",
     difference="as printed; the text does not say how features are scaled nor how many splits "
     "there are",
     covers=(
@@ -174,8 +169,8 @@ EXPERIMENT = Experiment(
     claims=[
         Claim(
             "The category space is competitive in performance and in some instances slightly "
-            "better "
-            "(within 2 points of the best of LS-LDA, PCA and MC-FLD on most sets, ahead on one).",
+            "better (within 2 points of the best of LS-LDA, PCA and MC-FLD on most sets, ahead on "
+            "one).",
             lambda m: (
                 sum(min(claim_behind(m)[t], claim_behind(m, "CAS")[t]) < 2 for t in PUBLISHED) > 4
                 and min(claim_behind(m).values()) < 0
@@ -194,8 +189,7 @@ EXPERIMENT = Experiment(
             ),
             "002:353",
             "Not on Vehicle, in the paper as here: the criterion knows nothing of the spread "
-            "within "
-            "classes. Whitening by it, which is not in the paper, closes the gap.",
+            "within classes. Whitening by it, which is not in the paper, closes the gap.",
         ),
         Claim(
             "The SVMs behind table 1 are one-vs-all.",
@@ -204,11 +198,10 @@ EXPERIMENT = Experiment(
             lambda m: (
                 "Mean distance to the published cells of LS-LDA, PCA and MC-FLD: "
                 f"{why_baselines(m, ''):.1f} points one-vs-all, {why_baselines(m, OVO):.1f} "
-                "one-vs-one; "
-                f"of CQS and CAS {why_distance(m, ''):.1f} and {why_distance(m, OVO):.1f}. "
-                "Segmentation "
-                f"decides: MC-FLD {m['Segmentation', 'MC-FLD']:.1f} and "
-                f"{m['Segmentation', 'MC-FLD' + OVO]:.1f}, printed 94.43."
+                f"one-vs-one; of CQS and CAS {why_distance(m, ''):.1f} and "
+                f"{why_distance(m, OVO):.1f}. Segmentation decides: MC-FLD "
+                f"{m['Segmentation', 'MC-FLD']:.1f} and {m['Segmentation', 'MC-FLD' + OVO]:.1f}, "
+                "printed 94.43."
             ),
         ),
         Claim(
@@ -217,12 +210,9 @@ EXPERIMENT = Experiment(
             "002:71, 002:335-336",
             lambda m: (
                 f"Mean distance {why_distance(m, OVO, ', class origin'):.1f} points about each "
-                "class's mean, "
-                f"{why_distance(m, OVO):.1f} about the mean of all rows (002:53). About its own "
-                "mean a "
-                "class's scatter holds no class mean at all. The Wine row mixes scalings: CQS "
-                "needs "
-                "standardised features, PCA's figure raw ones."
+                f"class's mean, {why_distance(m, OVO):.1f} about the mean of all rows (002:53). "
+                "About its own mean a class's scatter holds no class mean at all. The Wine row "
+                "mixes scalings: CQS needs standardised features, PCA's figure raw ones."
             ),
         ),
         Claim(

@@ -70,13 +70,10 @@ EXPERIMENT = Experiment(
     title="Three-class projections at three kernel widths (figures 1 to 3)",
     unit="accuracy % of 3-NN in the projection",
     protocol="Gaussian kernel on features scaled to [0, 1]; sigma 0.1 (figure 2), 0.3 (figure 1) "
-    "and 0.8 "
-    "(figure 3) of the printed range [0.1, 0.8]; K-CQS and K-CAS with the origin of each class. "
-    "The figure shows "
-    "training rows, a category space by the absolute values of its three coordinates, an axis "
-    "each. The numbers "
-    "are accuracies of 3 nearest neighbours on the held-out third, which the paper does not have. "
-    "Up to 400 rows.",
+    "and 0.8 (figure 3) of the printed range [0.1, 0.8]; K-CQS and K-CAS with the origin of each "
+    "class. The figure shows training rows, a category space by the absolute values of its three "
+    "coordinates, an axis each. The numbers are accuracies of 3 nearest neighbours on the held-out "
+    "third, which the paper does not have. Up to 400 rows.",
     difference="the scaling of the features and the medium width are not in the text",
     covers=(
         ("002:404", "figure 1: medium width, five sets"),
@@ -94,8 +91,7 @@ EXPERIMENT = Experiment(
     claims=[
         Claim(
             "The category space has improved visualization semantics compared to the other "
-            "techniques "
-            "(3-NN in it at least as good as in K-PCA on most sets and widths).",
+            "techniques (3-NN in it at least as good as in K-PCA on most sets and widths).",
             lambda m: (
                 sum(
                     m[t, f"K-CQS, {w}"] >= m[t, f"K-PCA, {w}"]

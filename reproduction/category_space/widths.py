@@ -121,13 +121,10 @@ EXPERIMENT = Experiment(
     "kernels",
     unit="width as a multiple of the median distance",
     protocol="K-CQS with a Gaussian kernel about each class's origin on standardised features, up "
-    "to 150 training rows "
-    "(2/3), tolerance 1e-8. Angle: between a row's projection and its own class's axis, signs "
-    "ignored. Crowded: "
-    "shorter than a tenth of the longest. The conditions are eigenvalues of R - S(w) in the "
-    "features of the kernel "
-    "(eq. 51 to 53, principal components where G is singular), at most 1e-6 of the largest "
-    "eigenvalue of the R_k.",
+    "to 150 training rows (2/3), tolerance 1e-8. Angle: between a row's projection and its own "
+    "class's axis, signs ignored. Crowded: shorter than a tenth of the longest. The conditions are "
+    "eigenvalues of R - S(w) in the features of the kernel (eq. 51 to 53, principal components "
+    "where G is singular), at most 1e-6 of the largest eigenvalue of the R_k.",
     difference="the text states these observations without figures; widths chosen here",
     covers=(
         ("002:399-401", "warping over the width"),
@@ -186,8 +183,7 @@ EXPERIMENT = Experiment(
             lambda m: (
                 why_counts(m, "rapcsak")
                 + " A narrow kernel makes the classes nearly orthogonal, so that each axis can be "
-                "the leading "
-                "direction of its own class."
+                "the leading direction of its own class."
             ),
         ),
         Claim(

@@ -83,10 +83,8 @@ EXPERIMENT = Experiment(
     title="The influence of beta, and MNIST (named as future work)",
     unit="error %",
     protocol="Swiss roll: 400 labelled and 400 unlabelled rows, two dimensions, 3-NN in the "
-    "embedding. "
-    "MNIST: 3000 labelled and 1000 test rows after PCA(50), embedded together in nine dimensions, "
-    "3-NN. "
-    "12 neighbours.",
+    "embedding. MNIST: 3000 labelled and 1000 test rows after PCA(50), embedded together in nine "
+    "dimensions, 3-NN. 12 neighbours.",
     difference="the text announces both studies and describes neither",
     covers=(("001:138", "the influence of beta; MNIST"),),
     quick_note="1000 labelled MNIST rows.",
@@ -123,9 +121,8 @@ EXPERIMENT = Experiment(
             "001:78",
             lambda m: (
                 f"{m['beta 0.001', 'error']:.1f} % at beta 0.001, {m['beta 0.1', 'error']:.1f} % "
-                "at "
-                f"0.1, {m['beta 1', 'error']:.1f} % at 1. Unlabelled rows are still drawn by their "
-                "neighbours to the right place."
+                f"at 0.1, {m['beta 1', 'error']:.1f} % at 1. Unlabelled rows are still drawn by "
+                "their neighbours to the right place."
             ),
         ),
         Claim(

@@ -63,8 +63,7 @@ EXPERIMENT = Experiment(
     "neighbours, the others with 12, beta 1. The line is a logistic regression without penalty, "
     "judged on the rows it is fitted to: 0 % is linearly separable.",
     difference="as printed, but for the layout of the classes, which the text shows only in figure "
-    "1: "
-    "six bands along the roll",
+    "1: six bands along the roll",
     covers=(
         ("001:85", "figure 1: the swiss roll with 400 rows of each class"),
         ("001:127", "figure 2: Isomap, Laplacian eigenmaps, CCDR"),
@@ -126,8 +125,7 @@ EXPERIMENT = Experiment(
             "001:112",
             lambda m: (
                 f"A line errs on {m['embeddings', 'class constrained: error']:.1f} % of the rows, "
-                "on "
-                f"{m['embeddings', 'Laplacian eigenmaps: error']:.1f} % without the labels."
+                f"on {m['embeddings', 'Laplacian eigenmaps: error']:.1f} % without the labels."
             ),
         ),
     ],

@@ -83,10 +83,8 @@ EXPERIMENT = Experiment(
     title="Few labels (figure 3)",
     unit="error % on unlabelled rows",
     protocol="1000 rows of the swiss roll, as many labels of each class; beta 1, 12 neighbours, "
-    "two "
-    "dimensions; the printed least squares without intercept on the labelled rows; k-NN on the "
-    "rows with "
-    "the best of k = 1, 2, 3 (each is shown); 20 data sets. Beside it beta 0.1, and "
+    "two dimensions; the printed least squares without intercept on the labelled rows; k-NN on the "
+    "rows with the best of k = 1, 2, 3 (each is shown); 20 data sets. Beside it beta 0.1, and "
     "supred's default, the flow from the class nodes.",
     difference="as printed; the numbers of labels are read off as 10 to 500",
     covers=(("001:130", "figure 3: error over the number of labelled points, of 1000"),),
@@ -111,8 +109,7 @@ EXPERIMENT = Experiment(
             "001:132",
             lambda m: (
                 f"{m['100 labels', 'CCDR']:.1f} % with 100, {m['200 labels', 'CCDR']:.1f} % with "
-                "200, "
-                f"{m['300 labels', 'CCDR']:.1f} % with 300 labels."
+                f"200, {m['300 labels', 'CCDR']:.1f} % with 300 labels."
             ),
         ),
         Claim(
@@ -127,8 +124,7 @@ EXPERIMENT = Experiment(
             "001:132",
             lambda m: (
                 f"A line through all rows errs on {m['500 labels', 'CCDR: line']:.1f} % at 500 "
-                "labels "
-                f"and on {m['100 labels', 'CCDR: line']:.1f} % at 100."
+                f"labels and on {m['100 labels', 'CCDR: line']:.1f} % at 100."
             ),
         ),
         Claim(

@@ -93,12 +93,9 @@ EXPERIMENT = Experiment(
     unit="test error %",
     protocol="Swiss roll with two classes in six bands, as many rows of each class; beta 1, 12 "
     "neighbours. Each of 50 test rows is added by itself to the labelled rows, the graph is "
-    "embedded, and "
-    "3 nearest neighbours in the embedding decide; 20 training sets. The text does not say to how "
-    "many "
-    "dimensions: two as in its figure 2, three beside it. Differences up to 1.2 points (two "
-    "standard "
-    "errors of 20 x 50 rows) count as agreement.",
+    "embedded, and 3 nearest neighbours in the embedding decide; 20 training sets. The text does "
+    "not say to how many dimensions: two as in its figure 2, three beside it. Differences up to "
+    "1.2 points (two standard errors of 20 x 50 rows) count as agreement.",
     difference="as printed; the number of dimensions and the layout of the classes are not in the "
     "text",
     covers=(

@@ -139,10 +139,9 @@ EXPERIMENT = Experiment(
     title="Auxiliary coordinates against a two-step alternation (figure 6, bottom middle)",
     unit="MNIST, odd against even, L = 2",
     protocol="500 training rows, all of them centres (1000 weights), sigma = 4, lambda = 1, C = "
-    "10, random coordinates to start from. The two-step "
-    "alternation solves an SVM, then the quadratic program over the weights, b and the slacks by "
-    "an interior point solver (clarabel; the paper "
-    "has CVX's). Times are of one processor.",
+    "10, random coordinates to start from. The two-step alternation solves an SVM, then the "
+    "quadratic program over the weights, b and the slacks by an interior point solver (clarabel; "
+    "the paper has CVX's). Times are of one processor.",
     difference="another interior point solver; lambda and C are not printed",
     covers=(("000:223, 000:244", "figure 6 bottom middle: nested objective over iterations"),),
     quick_note="100 rows, four iterations.",
@@ -192,8 +191,7 @@ EXPERIMENT = Experiment(
             lambda m: (
                 f"Least nested objective {m['both', 'two steps: final']:.1f} without and "
                 f"{m['both', 'ours: final']:.1f} with coordinates. By the clock it is slow; "
-                "iteration by iteration an F "
-                "step that is solved exactly can do as well."
+                "iteration by iteration an F step that is solved exactly can do as well."
             ),
         ),
     ],

@@ -120,11 +120,9 @@ EXPERIMENT = Experiment(
     title="When mu grows: Algorithm 1's inner loop",
     unit="nested objective, test error %, iterations",
     protocol="mu = 2, times 1.5 when the alternation at fixed mu changes the penalised objective "
-    "by less than 1e-3 (as printed, "
-    "`inner_tol`), in each iteration (the default), or never. Two spirals (M = 100), odd against "
-    "even and ten digits of MNIST (5000 and 2000 "
-    "M = 500, one-vs-one for ten); lambda = 1, C = 10. To the end, and stopped by validation "
-    "rows.",
+    "by less than 1e-3 (as printed, `inner_tol`), in each iteration (the default), or never. Two "
+    "spirals (M = 100), odd against even and ten digits of MNIST (5000 and 2000 M = 500, "
+    "one-vs-one for ten); lambda = 1, C = 10. To the end, and stopped by validation rows.",
     difference="the tolerance of the inner loop is not printed",
     covers=(("000:42-60", "Algorithm 1"),),
     quick_note="400 spiral rows, 1000 and 600 MNIST rows, M = 200.",

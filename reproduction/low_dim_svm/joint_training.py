@@ -122,11 +122,9 @@ EXPERIMENT = Experiment(
     title="What joint training adds: iteration 0 and an SVM on the same basis beside it",
     unit="MNIST, ten classes, test error %",
     protocol="5000 training and 5000 validation rows, sigma = 4, M = 25 to 1000 centres, L = 2, 5, "
-    "9; lambda and C by the "
-    "validation rows. Iteration 0 is the regression to the start followed by the SVMs: from class "
-    "codes the ideal filter "
-    "of the paper. Without F: one-vs-all linear SVMs directly on the M basis functions, C by the "
-    "validation rows.",
+    "9; lambda and C by the validation rows. Iteration 0 is the regression to the start followed "
+    "by the SVMs: from class codes the ideal filter of the paper. Without F: one-vs-all linear "
+    "SVMs directly on the M basis functions, C by the validation rows.",
     difference="the text states these without figures; MNIST chosen here",
     quick_note="2000 + 2000 rows.",
     parts=[

@@ -122,13 +122,10 @@ EXPERIMENT = Experiment(
     title="K spirals: how many dimensions the classes need (figure 3)",
     unit="K classes in L dimensions",
     protocol="K = 2 to 6 spirals, 500 training rows each, all rows as centres, L = 1 to 10, other "
-    "hyperparameters fixed "
-    "(sigma = 0.07, lambda = 1, C = 10, at most 30 iterations). From random coordinates with "
-    "one-vs-all SVMs as printed and with "
-    "one-vs-one SVMs, and from the class codes (a simplex from L = K - 1 on). Iterations: until "
-    "the training error "
-    "is at its least value. The figure has the latent spaces from random starts, "
-    "one-vs-one.",
+    "hyperparameters fixed (sigma = 0.07, lambda = 1, C = 10, at most 30 iterations). From random "
+    "coordinates with one-vs-all SVMs as printed and with one-vs-one SVMs, and from the class "
+    "codes (a simplex from L = K - 1 on). Iterations: until the training error is at its least "
+    "value. The figure has the latent spaces from random starts, one-vs-one.",
     difference="the fixed hyperparameters are not printed; one-vs-one beside one-vs-all",
     covers=(("000:185, 003:467-468", "figure 3 (figure 2 of 003): the K x L grid"),),
     quick_note="60 rows of each spiral.",
@@ -169,8 +166,7 @@ EXPERIMENT = Experiment(
             "000:176, 003:419-421",
             lambda m: (
                 f"From class codes, one-vs-all: {why_each(m, CODES, 'error, L = 2')} %; from "
-                "random "
-                f"starts, one-vs-one: {why_each(m, ONE, 'error, L = 2')} %."
+                f"random starts, one-vs-one: {why_each(m, ONE, 'error, L = 2')} %."
             ),
         ),
         Claim(
@@ -180,8 +176,7 @@ EXPERIMENT = Experiment(
             "000:176, 003:422-428",
             lambda m: (
                 f"Critical L from class codes: {why_each(m, CODES, 'critical', 0)}; from random "
-                "starts, "
-                f"one-vs-one: {why_each(m, ONE, 'critical', 0)}; one-vs-all: "
+                f"starts, one-vs-one: {why_each(m, ONE, 'critical', 0)}; one-vs-all: "
                 f"{why_each(m, ALL, 'critical', 0)}."
             ),
         ),
@@ -211,9 +206,8 @@ EXPERIMENT = Experiment(
             "000:176, 000:14, 000:256, 003:430-434",
             lambda m: (
                 f"Errors {why_each(m, ONE, 'error')} %; rms distance to the mean over the least "
-                "between "
-                f"means {why_each(m, ONE, 'within', 2)}; largest over least distance of the means "
-                f"{why_each(m, ONE, 'uneven', 2)}."
+                f"between means {why_each(m, ONE, 'within', 2)}; largest over least distance of "
+                f"the means {why_each(m, ONE, 'uneven', 2)}."
             ),
             "one-vs-one SVMs",
         ),
@@ -225,12 +219,11 @@ EXPERIMENT = Experiment(
             ),
             "000:176",
             lambda m: (
-                "Iterations to the least training error: "
-                f"{why_each(m, CODES, 'iterations')} from the "
-                f"simplex, {why_each(m, ONE, 'iterations')} from random coordinates (one-vs-one); "
-                "to "
-                f"within 5 % of the least objective {why_each(m, CODES, 'settled', 0)} and "
-                f"{why_each(m, ONE, 'settled', 0)}, as mu has to grow for either."
+                f"Iterations to the least training error: {why_each(m, CODES, 'iterations')} from "
+                f"the simplex, {why_each(m, ONE, 'iterations')} from random coordinates "
+                "(one-vs-one); to within 5 % of the least objective "
+                f"{why_each(m, CODES, 'settled', 0)} and {why_each(m, ONE, 'settled', 0)}, as mu "
+                "has to grow for either."
             ),
         ),
         Claim(
@@ -256,7 +249,7 @@ EXPERIMENT = Experiment(
             lambda m: claim_all(m, ONE, lambda K, of: of("after two") < 10),
             "000:153, 003:318-321",
             lambda m: (
-                f"Training error after two iterations from random starts (one-vs-one): "
+                "Training error after two iterations from random starts (one-vs-one): "
                 f"{why_each(m, ONE, 'after two')} %."
             ),
         ),

@@ -99,10 +99,9 @@ EXPERIMENT = Experiment(
     title="MNIST: error over L = 1..20 (figure 6, bottom left)",
     unit="test error %",
     protocol="10 000 training and 10 000 validation rows, M = 2500, sigma = 4, from random "
-    "coordinates as printed (one-vs-all, lambda = 1e-3, "
-    "C = 100), with one-vs-one SVMs (lambda = 1, C = 10) and from class codes (lambda = 1e-3, C = "
-    "1); iteration 0 of each. The paper shows a "
-    "curve; of it L = 5 and L = 10 are printed (4.69 and 2.99, in mnist-ten).",
+    "coordinates as printed (one-vs-all, lambda = 1e-3, C = 100), with one-vs-one SVMs (lambda = "
+    "1, C = 10) and from class codes (lambda = 1e-3, C = 1); iteration 0 of each. The paper shows "
+    "a curve; of it L = 5 and L = 10 are printed (4.69 and 2.99, in mnist-ten).",
     difference="C is fixed, at what the ten-class table chooses",
     covers=(("000:244, 003:537", "figure 6 bottom left (figure 5 of 003, left): error over L"),),
     quick_note="2000 + 2000 rows, M = 500, five values of L.",
@@ -128,8 +127,7 @@ EXPERIMENT = Experiment(
     claims=[
         Claim(
             "The error falls quickly with L, is already good at L = 5 and hardly changes for L >= "
-            "10 "
-            "(random start, one-vs-all).",
+            "10 (random start, one-vs-all).",
             lambda m: claim_falls(m, "random, one-vs-all"),
             "000:219, 003:548-553",
             why_curve,
@@ -146,8 +144,7 @@ EXPERIMENT = Experiment(
             lambda m: claim_falls(m, "class codes"),
             "000:219, 003:548-553",
             "The simplex has K - 1 dimensions; further ones stay empty, so that the curve is flat "
-            "from "
-            "L = 9 on by construction.",
+            "from L = 9 on by construction.",
             "class codes to start from",
         ),
         Claim(

@@ -85,10 +85,8 @@ EXPERIMENT = Experiment(
     title="MNIST, ten classes: the latent space (figure 6, top right)",
     unit="L = 10, M = 2500, sigma = 4",
     protocol="10 000 training and 10 000 validation rows. From random coordinates with one-vs-one "
-    "SVMs "
-    "(lambda = 1, C = 10) and from class codes (lambda = 1e-3, C = 10). 500 rows by PCA and by "
-    "t-SNE; "
-    "5 nearest neighbours on half of them judge the other half.",
+    "SVMs (lambda = 1, C = 10) and from class codes (lambda = 1e-3, C = 10). 500 rows by PCA and "
+    "by t-SNE; 5 nearest neighbours on half of them judge the other half.",
     difference="one-vs-one SVMs from random coordinates: one-vs-all ones do not leave such a start",
     covers=(
         (
@@ -126,8 +124,7 @@ EXPERIMENT = Experiment(
             "000:219, 003:553-557",
             lambda m: (
                 f"Largest over least distance {why_each(m, 'uneven')}; rms distance to the class "
-                "mean "
-                f"over the least between means {why_each(m, 'within')}."
+                f"mean over the least between means {why_each(m, 'within')}."
             ),
         ),
         Claim(

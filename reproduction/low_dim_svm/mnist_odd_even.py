@@ -231,11 +231,9 @@ EXPERIMENT = Experiment(
     title="MNIST, odd against even digits (figure 5)",
     unit="test error %",
     protocol="100 to 5000 training rows, as many of each digit; 10 000 balanced validation rows "
-    "choose all widths, ridges, C and the number of "
-    "principal components; the official 10 000 test rows. Nearest neighbour after KPCA(2) and "
-    "KLDA(1); "
-    "Gaussian SVM after LDA(1) and PCA. Ours: L = 2, all training rows as centres (2000 of them "
-    "above 2000 rows), from random coordinates as "
+    "choose all widths, ridges, C and the number of principal components; the official 10 000 test "
+    "rows. Nearest neighbour after KPCA(2) and KLDA(1); Gaussian SVM after LDA(1) and PCA. Ours: L "
+    "= 2, all training rows as centres (2000 of them above 2000 rows), from random coordinates as "
     "printed and from class codes; iteration 0 of each. The paper prints curves, no numbers.",
     difference="as printed, but at most 2000 centres for more than 2000 rows",
     covers=(

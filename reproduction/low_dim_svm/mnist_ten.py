@@ -216,15 +216,12 @@ EXPERIMENT = Experiment(
     title="MNIST, ten classes (figure 6, table)",
     unit="test error %",
     protocol="10 000 training and 10 000 validation rows from the official training part; the "
-    "validation rows choose every "
-    "hyperparameter and the iterate of ours; the official 10 000 test rows. SVMs are one-vs-all. "
-    "Ours as printed: "
-    "M = 2500 centres by k-means, sigma = 4, lambda = 1e-3, C from 1e-3 to 1e3, random coordinates "
-    "to start from; beside it "
-    "one-vs-one SVMs with lambda = 1, and class codes; iteration 0 of each. Basis functions of "
-    "SVMs are support vectors, summed over "
-    "the ten machines. Linear SVMs are LIBLINEAR's. Iterations: done when the validation error has "
-    "not fallen for five.",
+    "validation rows choose every hyperparameter and the iterate of ours; the official 10 000 test "
+    "rows. SVMs are one-vs-all. Ours as printed: M = 2500 centres by k-means, sigma = 4, lambda = "
+    "1e-3, C from 1e-3 to 1e3, random coordinates to start from; beside it one-vs-one SVMs with "
+    "lambda = 1, and class codes; iteration 0 of each. Basis functions of SVMs are support "
+    "vectors, summed over the ten machines. Linear SVMs are LIBLINEAR's. Iterations: done when the "
+    "validation error has not fallen for five.",
     difference="stops after five iterations without a better validation error, not at the first",
     covers=(
         (
@@ -233,8 +230,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     quick_note="2000 + 2000 rows, M = 500, one or two values per hyperparameter: the published "
-    "figures are of five "
-    "times as many rows.",
+    "figures are of five times as many rows.",
     parts=[
         *(
             Part(name, partial(measure, method=method))
@@ -286,8 +282,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "From a random start the coordinates reorganise quickly and are well classified after "
-            "a few "
-            "iterations (one-vs-all, as printed).",
+            "a few iterations (one-vs-all, as printed).",
             lambda m: m[f"ours, L = 10, {PRINTED}", "after three"] < 10,
             "000:215",
             lambda m: (

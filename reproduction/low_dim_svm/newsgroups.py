@@ -269,12 +269,10 @@ EXPERIMENT = Experiment(
     title="PC/MAC newsgroups (figure 4)",
     unit="test error %",
     protocol="Raw texts with headers. Words in more than 5 of the 1168 training texts, TF-IDF, PCA "
-    "to 1000; 80/20 splits of the "
-    "training items, of which the 20 % choose every hyperparameter; errors on the official test "
-    "part (777 texts). "
-    "Nearest neighbour after PCA, LDA, KPCA and KLDA; LMNN with 3 target neighbours. Ours: linear "
-    "F from random coordinates, "
-    "as printed; iteration 0, class codes and Gaussians beside it.",
+    "to 1000; 80/20 splits of the training items, of which the 20 % choose every hyperparameter; "
+    "errors on the official test part (777 texts). Nearest neighbour after PCA, LDA, KPCA and "
+    "KLDA; LMNN with 3 target neighbours. Ours: linear F from random coordinates, as printed; "
+    "iteration 0, class codes and Gaussians beside it.",
     difference="the print has 1162 training items and 2989 words: its file and tokens differ a "
     "little",
     covers=(

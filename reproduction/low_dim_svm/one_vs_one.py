@@ -65,8 +65,7 @@ EXPERIMENT = Experiment(
             "000:117",
             lambda m: (
                 f"{m['both', 'ovr: error']:.2f} and {m['both', 'ovo: error']:.2f} % from class "
-                "codes. From "
-                "random coordinates one-vs-one is far ahead (mnist-ten)."
+                "codes. From random coordinates one-vs-one is far ahead (mnist-ten)."
             ),
         ),
         Claim(
@@ -83,8 +82,8 @@ EXPERIMENT = Experiment(
             "000:147",
             lambda m: (
                 f"Training {m['both', 'ovo: training']:.1f} and {m['both', 'ovr: training']:.1f} "
-                "s, decision "
-                f"values {m['both', 'ovo: test']:.1f} and {m['both', 'ovr: test']:.1f} ms."
+                f"s, decision values {m['both', 'ovo: test']:.1f} and {m['both', 'ovr: test']:.1f} "
+                "ms."
             ),
         ),
     ],

@@ -80,9 +80,8 @@ EXPERIMENT = Experiment(
     title="Speed-up over the number of processors (figure 6, bottom right)",
     unit="a fit on MNIST",
     protocol="Ten classes of MNIST, 10 000 rows, M = 2500, L = 10, 18 iterations; threads of the "
-    "linear algebra and of the SVMs; the least of three fits each, in "
-    "turn, for up to 12 processors as there are. It says something only on a machine that is "
-    "otherwise idle.",
+    "linear algebra and of the SVMs; the least of three fits each, in turn, for up to 12 "
+    "processors as there are. It says something only on a machine that is otherwise idle.",
     difference="as many processors as the machine has; threads in place of Matlab's parfor",
     covers=(
         (
@@ -113,8 +112,8 @@ EXPERIMENT = Experiment(
             "000:155, 000:246, 003:568-572, 003:627-635",
             lambda m: (
                 f"{m['threads', 'ratio']:.1f} times with {m['threads', 'processors']:.0f} "
-                "processors. A fit is so "
-                "short that setting up takes a large part of it; docs/performance.md has 16 cores."
+                "processors. A fit is so short that setting up takes a large part of it; "
+                "docs/performance.md has 16 cores."
             ),
         )
     ],

@@ -100,10 +100,9 @@ EXPERIMENT = Experiment(
     title="Two spirals: what the mapping must be able to do (figure 2)",
     unit="error %, L = 2",
     protocol="1000 training and 1000 test rows of each spiral; centres drawn from the training "
-    "rows; random coordinates to "
-    "start from, L = 2; all other hyperparameters fixed (sigma = 0.13, lambda = 0.1, C = 10). The "
-    "simplex start and "
-    "iteration 0 of both (regression to the start, then the SVM) beside it.",
+    "rows; random coordinates to start from, L = 2; all other hyperparameters fixed (sigma = 0.13, "
+    "lambda = 0.1, C = 10). The simplex start and iteration 0 of both (regression to the start, "
+    "then the SVM) beside it.",
     difference="the text does not print the fixed hyperparameters nor all M; M = 20, 40, 100 and "
     "all 2000 here",
     covers=(
@@ -169,8 +168,7 @@ EXPERIMENT = Experiment(
             "000:174, 003:408-410",
             lambda m: (
                 f"Training error {m['M = 100', 'random: training']:.2f} % from the random start; "
-                "with "
-                f"M = 40 {m['M = 40', 'random: training']:.2f} %."
+                f"with M = 40 {m['M = 40', 'random: training']:.2f} %."
             ),
         ),
         Claim(

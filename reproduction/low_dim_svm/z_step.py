@@ -113,10 +113,8 @@ EXPERIMENT = Experiment(
     title="The z step: three cases, and its slack (figure 1)",
     unit="z step of two classes",
     protocol="Algorithm 2 against a general solver of (4) on random problems; then the alternation "
-    "on two spirals "
-    "of 300 rows, all rows as centres, L = 2, random start, C = 10, lambda = 1: with the slack as "
-    "a variable of the "
-    "z step, and with the slack that the g step left.",
+    "on two spirals of 300 rows, all rows as centres, L = 2, random start, C = 10, lambda = 1: "
+    "with the slack as a variable of the z step, and with the slack that the g step left.",
     difference="the text names no data for the slack; chosen here",
     covers=(
         ("000:120", "figure 1: the three solutions of the z step"),

@@ -82,9 +82,8 @@ EXPERIMENT = Experiment(
     unit="five random starts, tasks of 40 MNIST rows",
     protocol="SVM, then eigenvectors, from five random orthonormal A, C = 1, until the part of A "
     "that the objective depends on stands still, comes back, or 50 iterations are done. Excess: "
-    "the "
-    "least dual objective of the alternation above the primal objective of supred's solver; gap: "
-    "that objective above the bound of the convex relaxation.",
+    "the least dual objective of the alternation above the primal objective of supred's solver; "
+    "gap: that objective above the bound of the convex relaxation.",
     difference="the text names no data, start or tolerance for these statements",
     parts=[Part(name, partial(measure, n_tasks=n, d=d)) for name, (n, d) in SETTINGS.items()],
     rows=[
@@ -114,9 +113,9 @@ EXPERIMENT = Experiment(
             lambda m: all(m[name, "spread"] < 1 for name in SETTINGS),
             "004:26, 004:35",
             lambda m: (
-                "The five starts end up to "
-                f"{max(m[name, 'spread'] for name in SETTINGS):.0f} % apart. The set of "
-                "orthonormal A is not convex, and -||A v||^2 is concave in A, not convex."
+                f"The five starts end up to {max(m[name, 'spread'] for name in SETTINGS):.0f} % "
+                "apart. The set of orthonormal A is not convex, and -||A v||^2 is concave in A, "
+                "not convex."
             ),
         ),
         Claim(

@@ -148,9 +148,8 @@ def why_ahead(m: Means) -> str:
         f"Area {m[part, f'{PRINTED}, d = 10']:.4f} as printed from a random A, "
         f"{m[part, f'{FROM_SVM}, d = 10']:.4f} from the alpha of the SVM, "
         f"{m[part, f'{SOLVER}, d = 10']:.4f} by supred's solver (which is the linear SVM, "
-        f"{m[part, 'linear SVM']:.4f}: one task has "
-        f"rank one), RCA {m[part, 'RCA, d = 10']:.4f}, LDA {m[part, 'LDA']:.4f} without and "
-        f"{m[part, 'LDA with shrinkage']:.4f} with shrinkage."
+        f"{m[part, 'linear SVM']:.4f}: one task has rank one), RCA {m[part, 'RCA, d = 10']:.4f}, "
+        f"LDA {m[part, 'LDA']:.4f} without and {m[part, 'LDA with shrinkage']:.4f} with shrinkage."
     )
 
 
@@ -160,10 +159,8 @@ EXPERIMENT = Experiment(
     title="Pairs of digits, ROC curves (figure 1a)",
     unit="area under the ROC curve",
     protocol="MNIST, 200 training rows per class, the official test rows of both digits; C of "
-    "every "
-    "SVM is what 5-fold cross-validation chooses on all pixels. MMDR as printed (alternation from "
-    "a "
-    "random A) and by supred's solver; RCA has the classes as chunklets, after PCA(100).",
+    "every SVM is what 5-fold cross-validation chooses on all pixels. MMDR as printed (alternation "
+    "from a random A) and by supred's solver; RCA has the classes as chunklets, after PCA(100).",
     difference="the text names no number of training rows, no C and no start; these are chosen "
     "here",
     covers=(("004:33", "figure 1a: ROC curves, d = 10, d = 1 to 50, other pairs"),),

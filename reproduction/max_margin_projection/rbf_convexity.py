@@ -120,10 +120,9 @@ EXPERIMENT = Experiment(
     title="The width of an RBF kernel: where the problem is convex",
     unit="F(s), the SVM's dual optimum over the scale s",
     protocol="Two Gaussians of 50 rows each whose means lie 0.5 to 8 standard deviations apart, "
-    "and two "
-    "classes of UCI tables; C = 10; s from 0.01 to 100. Convex: the slope of F rises. The region "
-    "is "
-    "the longest one around the minimum. The Hessian is that over the first two features' scales.",
+    "and two classes of UCI tables; C = 10; s from 0.01 to 100. Convex: the slope of F rises. The "
+    "region is the longest one around the minimum. The Hessian is that over the first two "
+    "features' scales.",
     difference="the text gives no data and no conditions ('in the full version'); data chosen here",
     parts=[Part(name, partial(measure, name=name)) for name in NAMES],
     rows=[

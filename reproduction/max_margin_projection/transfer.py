@@ -67,8 +67,7 @@ EXPERIMENT = Experiment(
     unit="accuracy %, 3 against 8",
     protocol="A projection to d = 10 learned on 100 digits of 2 and 3 (50 of each), fixed, then a "
     "linear SVM for 3 against 8 on it, beside one on all pixels (with one task the MMDR trained on "
-    "3 "
-    "and 8 only is that SVM); means over five sets, C = 1; the official test rows judge.",
+    "3 and 8 only is that SVM); means over five sets, C = 1; the official test rows judge.",
     difference="the numbers of samples and C are chosen here",
     covers=(
         ("004:33", "figure 1c: 3 against 8 over the number of samples, with A_23 and without"),

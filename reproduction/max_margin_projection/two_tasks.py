@@ -105,8 +105,7 @@ EXPERIMENT = Experiment(
                 f"With 10 samples {m['10 samples', METHODS[1]]:.1f} together and "
                 f"{m['10 samples', METHODS[0]]:.1f} apart as printed; by supred's solver "
                 f"{m['10 samples', METHODS[3]]:.1f} and {m['10 samples', METHODS[2]]:.1f}. With d "
-                "at "
-                "least the number of tasks the optimum is the independent SVMs, so nothing is "
+                "at least the number of tasks the optimum is the independent SVMs, so nothing is "
                 "shared."
             ),
         ),
