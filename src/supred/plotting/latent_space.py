@@ -133,7 +133,7 @@ class LatentSpaceDisplay:
             Z=Z,
             y=y,
             wrong=None if predicted is None else predicted != y,
-            held_out=_mask(held_out, len(y)),
+            held_out=check_mask(held_out, len(y)),
             regions=shaded,
             classes=np.union1d(classes, y) if shaded is None else classes,
             title=title,
@@ -173,7 +173,7 @@ class LatentSpaceDisplay:
                 "with one row for each label."
             )
         wrong = None if y_pred is None else np.asarray(y_pred) != y
-        return cls(Z=Z, y=y, wrong=wrong, held_out=_mask(held_out, len(y)), title=title).plot(
+        return cls(Z=Z, y=y, wrong=wrong, held_out=check_mask(held_out, len(y)), title=title).plot(
             ax=ax, dimensions=dimensions
         )
 
@@ -202,7 +202,7 @@ class LatentSpaceDisplay:
             coordinates.append(np.random.RandomState(0).uniform(-1, 1, size=len(self.Z)))
         classes = np.unique(self.y) if self.classes is None else np.asarray(self.classes)
         if self.regions is not None and list(shown) == [0, 1]:
-            _draw_regions(ax, self.regions, len(classes))
+            draw_regions(ax, self.regions, len(classes))
         self._draw_rows(ax, coordinates, classes)
         if len(classes) > WRITTEN_CLASSES:
             _write_classes(ax, coordinates, self.y, classes)
@@ -231,7 +231,7 @@ class LatentSpaceDisplay:
             color, marker = class_style(k)
             of_class = self.y == label
             if training is not None:
-                _scatter(
+                scatter_rows(
                     ax,
                     coordinates,
                     of_class & training,
@@ -243,7 +243,7 @@ class LatentSpaceDisplay:
                     linewidths=0,
                 )
                 of_class = of_class & ~training
-            _scatter(
+            scatter_rows(
                 ax,
                 coordinates,
                 of_class,
@@ -260,7 +260,7 @@ class LatentSpaceDisplay:
             for name, alpha in (("training row", 0.3), ("held-out row", 0.8)):
                 ax.scatter([], [], s=30, color=COLORS[6], alpha=alpha, linewidths=0, label=name)
         if self.wrong is not None and self.wrong.any():
-            _scatter(
+            scatter_rows(
                 ax,
                 coordinates,
                 self.wrong,
@@ -289,7 +289,8 @@ class LatentSpaceDisplay:
             ax.set_title(self.title)
 
 
-def _mask(held_out: Any, n_rows: int) -> np.ndarray | None:
+def check_mask(held_out: Any, n_rows: int) -> np.ndarray | None:
+    """Return which rows were held out, or raise a ValueError."""
     if held_out is None:
         return None
     mask = np.asarray(held_out)
@@ -301,7 +302,7 @@ def _mask(held_out: Any, n_rows: int) -> np.ndarray | None:
     return mask
 
 
-def _scatter(
+def scatter_rows(
     ax: Any,
     coordinates: list[np.ndarray],
     rows: np.ndarray,
@@ -322,7 +323,7 @@ def _scatter(
     )
 
 
-def _draw_regions(ax: Any, regions: Regions, n_classes: int) -> None:
+def draw_regions(ax: Any, regions: Regions, n_classes: int) -> None:
     """Shade the predicted classes, with a line where they meet (for readers in grey)."""
     from matplotlib.colors import ListedColormap
 

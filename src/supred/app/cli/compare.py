@@ -138,10 +138,15 @@ def report_path(options: argparse.Namespace) -> str | None:
         return None
     if options.out is not None:
         return str(options.out)
+    return f"{default_name(options)}-report.html"
+
+
+def default_name(options: argparse.Namespace) -> str:
+    """Return what the output of a table is called, without its ending."""
     from pathlib import Path
 
     name = options.dataset or (Path(options.input).stem if options.input not in (None, "-") else "")
-    return f"{name or 'supred'}-report.html"
+    return name or "supred"
 
 
 def table_rows(comparison: "Comparison") -> list[list[str]]:

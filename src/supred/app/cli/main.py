@@ -17,6 +17,7 @@ from supred._version import __version__
 
 COMMANDS = (
     "compare",
+    "map",
     "fit",
     "transform",
     "predict",

@@ -1,17 +1,27 @@
 """The map of the classes: all rows in two dimensions, by a network that saw the training rows."""
 
+import os
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 import supred
-from supred.app.comparison.result import ClassMap
+from supred.app.comparison.picture import GRID, source_columns
+from supred.app.comparison.prepared import make_folds
+from supred.app.comparison.result import ClassMap, Comparison
+from supred.app.comparison.versions import versions
+from supred.app.tables.preparation import Preparation
+from supred.app.tables.table import Table
 from supred.plotting.latent_model import decision_regions
 
-GRID = 150
 MAP_NEIGHBORS = 5
+# Training rows of a map: more cost time and change little on a picture.
+MAP_ROWS = 10_000
+NEW_ROWS = "new rows"
 
 
 def make_map(
@@ -23,33 +33,41 @@ def make_map(
     *,
     columns: list[str],
     seed: int,
+    X_new: Any = None,
 ) -> ClassMap:
     """Fit a two-dimensional network to the training rows and place all rows with it.
 
     Parameters
     ----------
     X_train, X_test : {ndarray, sparse matrix}
-        Prepared rows.
+        Prepared rows. Of very many training rows a part is used.
     class_index : ndarray of int of shape (n_rows,)
     train, test : ndarray of int
         Which rows these are.
     columns : list of str
         The table's column behind each prepared feature.
     seed : int
+    X_new : {ndarray, sparse matrix}, optional
+        Prepared rows without a class; they come last in the map.
     """
     began = perf_counter()
-    network = supred.RBFNetClassifier(2, n_centers=min(100, len(train) // 2), random_state=seed)
-    network.fit(X_train, class_index[train])
+    network = supred.RBFNetClassifier(n_components=2, random_state=seed)
+    seen = _some_rows(class_index[train], seed)
+    network.fit(X_train[seen], class_index[train[seen]])
     seconds = perf_counter() - began
-    latent = np.empty((len(class_index), 2))
-    predicted = np.empty(len(class_index), dtype=int)
-    for rows, X in ((train, X_train), (test, X_test)):
+    n_rows, n_new = len(class_index), 0 if X_new is None else X_new.shape[0]
+    places = [(train, X_train), (test, X_test)]
+    if n_new:
+        places.append((np.arange(n_rows, n_rows + n_new), X_new))
+    latent = np.empty((n_rows + n_new, 2))
+    predicted = np.empty(n_rows + n_new, dtype=int)
+    for rows, X in places:
         latent[rows] = network.transform(X)
         predicted[rows] = network.classify_latent(latent[rows])
-    held_out = np.zeros(len(class_index), dtype=bool)
-    held_out[test] = True
-    neighbors = KNeighborsClassifier(min(MAP_NEIGHBORS, len(train)))
-    neighbors.fit(latent[train], class_index[train])
+    held_out = np.ones(n_rows + n_new, dtype=bool)
+    held_out[train] = False
+    neighbors = KNeighborsClassifier(min(MAP_NEIGHBORS, len(seen)))
+    neighbors.fit(latent[train[seen]], class_index[train[seen]])
     return ClassMap(
         latent,
         held_out,
@@ -59,9 +77,20 @@ def make_map(
         decision_regions(
             network.classify_latent, latent, np.arange(class_index.max() + 1), resolution=GRID
         ),
-        {},
+        _column_weights(network.feature_importances_, columns),
         seconds,
+        n_new,
     )
+
+
+def _some_rows(class_index: np.ndarray, seed: int) -> np.ndarray:
+    """Return positions of at most MAP_ROWS rows, every class among them."""
+    rows = np.arange(len(class_index))
+    if len(rows) <= MAP_ROWS:
+        return rows
+    first = np.unique(class_index, return_index=True)[1]
+    part, _ = train_test_split(rows, train_size=MAP_ROWS, random_state=seed % 2**32)
+    return np.union1d(part, first)
 
 
 def _column_weights(weights: np.ndarray, columns: list[str]) -> dict[str, float]:
@@ -70,3 +99,77 @@ def _column_weights(weights: np.ndarray, columns: list[str]) -> dict[str, float]
     for name, weight in zip(columns, np.asarray(weights, dtype=float), strict=True):
         found[name] = found.get(name, 0.0) + float(weight)
     return found
+
+
+def map_of_table(
+    table: Table,
+    *,
+    preparation: Preparation | None = None,
+    new: Table | None = None,
+    seed: int = 0,
+    command: str = "",
+) -> Comparison:
+    """Make the map alone: a comparison without methods, for the page and the picture.
+
+    Parameters
+    ----------
+    table : Table
+        A fifth of its rows is held out.
+    preparation : Preparation, optional
+        Learnt from the training rows.
+    new : Table, optional
+        Rows to place on the map; their classes are not looked at.
+    seed : int
+    command : str
+        What the user typed, for the page.
+
+    Examples
+    --------
+    >>> from supred.app.comparison.class_map import map_of_table
+    >>> from supred.app.tables.assemble import training_table
+    >>> from supred.app.tables.sources import read_builtin
+    >>> found = map_of_table(training_table(read_builtin("iris")))
+    >>> found.class_map.latent.shape, found.class_map.error < 0.2
+    ((150, 2), True)
+    """
+    preparation = preparation or Preparation()
+    preparation.check(table)
+    classes, class_index = np.unique(table.labels, return_inverse=True)
+    n_folds = min(5, int(np.bincount(class_index).max()))
+    train, test = make_folds(class_index, n_folds, seed)[0]
+    transformer = preparation.pipeline(table.columns, sparse=table.is_sparse)
+    X_train = transformer.fit_transform(table.X[train])
+    found = make_map(
+        X_train,
+        transformer.transform(table.X[test]),
+        class_index,
+        train,
+        test,
+        columns=source_columns(transformer, table.columns),
+        seed=seed,
+        X_new=None if new is None else transformer.transform(new.X),
+    )
+    comparison = Comparison(
+        title=os.path.basename(table.title) or table.title,
+        target=table.target,
+        classes=[str(label) for label in classes.tolist()],
+        features=[column.name for column in table.columns],
+        y=class_index,
+        row_names=table.row_names,
+        preprocessing=preparation.sentences(table),
+        methods=[],
+        seed=seed,
+        versions=versions(),
+        command=command,
+        held_out=found.held_out,
+        class_map=found,
+    )
+    if new is None:
+        return comparison
+    # On the page new rows are a class of their own, the last.
+    return replace(
+        comparison,
+        classes=[*comparison.classes, NEW_ROWS],
+        y=np.r_[class_index, np.full(new.n_rows, len(classes))],
+        row_names=[*table.row_names, *(f"new {name}" for name in new.row_names)],
+    )

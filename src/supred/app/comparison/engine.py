@@ -1,8 +1,6 @@
 """Run methods on the same folds, tuned inside the training rows, under one time budget."""
 
-import importlib.metadata
 import os
-import platform
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from supred._version import __version__
 from supred.app.comparison.class_map import make_map
 from supred.app.comparison.clock import UNTUNED, Clock, TimeUpError, Tuning, time_limit
 from supred.app.comparison.method import Method
@@ -26,6 +23,7 @@ from supred.app.comparison.scores import METRICS, best_method, error_of
 from supred.app.comparison.structure import check_structure
 from supred.app.comparison.tuning import choose_setting
 from supred.app.comparison.verdict import verdict_of
+from supred.app.comparison.versions import versions
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Table, TableError
 from supred.plotting.trade_off import model_bytes
@@ -371,14 +369,3 @@ def _plain(value: Any) -> Any:
 
 def _lists(history: dict[str, Any]) -> dict[str, list[float]]:
     return {name: [float(v) for v in values] for name, values in history.items()}
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what took part."""
-    found = {"supred": __version__, "Python": platform.python_version()}
-    for name in ("numpy", "scipy", "scikit-learn", "umap-learn"):
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found

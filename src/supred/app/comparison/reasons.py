@@ -165,7 +165,7 @@ def _differences(
     """Return the columns whose means differ most between two classes, in their spread."""
     places = _likely(X, a, b) if sparse.issparse(X) else np.arange(len(columns))
     found = []
-    for k in places:
+    for k in places.tolist():
         values = X[:, [k]].toarray().ravel() if sparse.issparse(X) else X[:, k]
         for label, numbers in _numbers_of(values, columns[k]):
             summary = _summary(numbers, a, b, taken)

@@ -65,6 +65,14 @@ def _discriminant_settings(facts: Facts) -> Settings:
 
 
 SYSTEMS = (
+    Method(
+        "RBFNetClassifier",
+        lambda setting, facts: supred.RBFNetClassifier(
+            facts.n_components, random_state=facts.seed, **setting
+        ),
+        # It tunes itself, on validation rows of its own.
+        basis=lambda fitted: len(fitted.centers_),
+    ),
     Method("LowDimSVC", _low_dim, _low_dim_settings, lambda fitted: fitted.n_basis_),
     Method(
         "CategorySpace",

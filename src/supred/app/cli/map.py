@@ -1,0 +1,121 @@
+"""The map of the classes alone: a page, or a picture for a paper."""
+
+import argparse
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from supred.app.cli import _options
+
+if TYPE_CHECKING:
+    from supred.app.comparison import Comparison
+    from supred.app.tables.table import Table
+
+HELP = "draw a map of the classes of a table, with held-out rows, as HTML, PNG, SVG or PDF"
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    _options.add_training(parser)
+    parser.add_argument(
+        "--new", metavar="TABLE", help="draw the rows of this table into the map, as stars"
+    )
+    parser.add_argument(
+        "--rows", type=_options.positive, metavar="N", help="use a random part of the rows"
+    )
+    _options.add_output(
+        parser, "where to write the map: .html, .png, .svg or .pdf (default: NAME-map.html)"
+    )
+    _options.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    from pathlib import Path
+
+    from supred.app.cli.compare import default_name
+    from supred.common.files import check_output
+
+    out = Path(options.out or f"{default_name(options)}-map.html")
+    ending = out.suffix.lower()
+    if ending not in (".html", *PICTURES):
+        raise ValueError(f"--out {out}: a map ends in .html, {', '.join(PICTURES)}.")
+    check_output(out, overwrite=options.force)
+    table, preparation = _options.read_training(options)
+
+    from supred.app.comparison.class_map import map_of_table
+    from supred.app.tables.assemble import sampled
+
+    if options.rows is not None:
+        table = sampled(table, options.rows, options.seed)
+    _options.say(options, *preparation.sentences(table))
+    new = None if options.new is None else _read_new(options, table)
+    comparison = map_of_table(
+        table,
+        preparation=preparation,
+        new=new,
+        seed=options.seed,
+        command=shlex.join(["supred", *options.argv]),
+    )
+    found = comparison.class_map
+    assert found is not None
+    if ending == ".html":
+        from supred.app.report import write_report
+
+        write_report(comparison, out, overwrite=options.force)
+    else:
+        _draw(comparison, out, overwrite=options.force)
+    _options.say(
+        options,
+        f"Error of the map on {int(found.held_out.sum()) - found.n_new} held-out rows: "
+        f"{100 * found.error:.1f} % (5 nearest neighbours on it: "
+        f"{100 * found.neighbor_error:.1f} %).",
+        f"Map: {out}",
+    )
+    if options.json:
+        _options.print_json(
+            {"map": str(out), "error": found.error, "neighbor_error": found.neighbor_error}
+        )
+    return 0
+
+
+def _read_new(options: argparse.Namespace, table: "Table") -> "Table":
+    """Read the rows to draw into the map: the table's columns, whatever else there is."""
+    from supred.app.tables.assemble import model_table
+    from supred.app.tables.sources import read_source
+
+    source = read_source(options.new, kind=options.format, header=not options.no_header)
+    return model_table(
+        source, table.columns, target=table.target, ignored=table.ignored, labelled=False
+    )
+
+
+def _draw(comparison: "Comparison", out: Any, *, overwrite: bool) -> None:
+    """Write the map as a picture."""
+    import numpy as np
+
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("a picture needs matplotlib; install 'supred[plot]'.") from None
+    from supred.common.files import atomic_write
+    from supred.plotting import MapDisplay
+
+    found = comparison.class_map
+    assert found is not None
+    n_known = len(comparison.y) - found.n_new
+    names = np.array(comparison.classes, dtype=object)
+    figure = Figure(figsize=(7.0, 5.8), layout="constrained")
+    MapDisplay(
+        Z=found.latent[:n_known],
+        y=names[comparison.y[:n_known]],
+        classes=comparison.classes[:-1] if found.n_new else comparison.classes,
+        regions=found.regions,
+        held_out=found.held_out[:n_known],
+        error=found.error,
+        Z_new=found.latent[n_known:] if found.n_new else None,
+        title=comparison.title,
+    ).plot(ax=figure.add_subplot())
+    with atomic_write(out, overwrite=overwrite) as file:
+        figure.savefig(file, format=out.suffix[1:].lower(), dpi=160)
