@@ -30,6 +30,8 @@ WIDTH = 4.0
 # The second network sees the latent coordinates of rows with the first one's noise, this many
 # times each: those of the rows that the first was trained on are too good.
 NOISY_COPIES = 2
+# Much noise can smear the classes over each other: less of it then competes on held-out rows.
+LESS_NOISE = 0.3
 BLOCK_ROWS = 4096
 
 
@@ -126,11 +128,11 @@ def train_map(
     report : callable, optional
     """
     everything = np.arange(training.table.n_rows)
-    noise = first.candidate.noise if first.descends else 0.0
+    full = first.candidate.noise if first.descends else 0.0
     base = first.validated[0] if first.validated else first.nets
     codes = layout(training, base, everything, n_components, training.seed)
 
-    def second(nets: Networks, rows: np.ndarray) -> tuple[Runners, Scaling]:
+    def second(nets: Networks, rows: np.ndarray, noise: float) -> tuple[Runners, Scaling]:
         copies = NOISY_COPIES if noise > 0 else 1
         Z = np.concatenate(
             [
@@ -157,21 +159,24 @@ def train_map(
         run_checked(runners, n_steps, history, report, "map")
         return runners, scaling
 
-    verdict = None
-    if first.validated:
+    def judged(noise: float) -> Verdict:
         values, held_rows = [], []
         for nets, part in zip(first.validated, parts, strict=True):
-            runners, scaling = second(nets, part.train)
+            runners, scaling = second(nets, part.train, noise)
             Z = latent_rows(nets, training.held_table, part.held_out, 0.0, 0)
             table = Table(Z, np.zeros(len(Z), int), np.ones(len(Z)), 2, scaling)
             values.append(scores_in_blocks(runners.state.nets, table, np.arange(len(Z)))[0])
             held_rows.append(part.held_out)
         held = np.concatenate(held_rows)
         held_table = training.held_table
-        verdict = verdict_of(
-            np.concatenate(values), held_table.index[held], held_table.weights[held]
-        )
-    runners, scaling = second(first.nets, everything)
+        return verdict_of(np.concatenate(values), held_table.index[held], held_table.weights[held])
+
+    noise, verdict = full, None
+    if first.validated:
+        tried = {level: judged(level) for level in sorted({full, min(full, LESS_NOISE)})}
+        noise = min(tried, key=lambda level: (tried[level].error, tried[level].log_loss))
+        verdict = tried[noise]
+    runners, scaling = second(first.nets, everything, noise)
     nets = runners.state.nets
     if verdict is not None and loss == "log":
         nets = calibrated(nets, verdict.factor)
