@@ -164,9 +164,7 @@ class MapDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw_rows(
-        self, ax: Any, classes: list[Any], inside: np.ndarray, held: np.ndarray
-    ) -> None:
+    def _draw_rows(self, ax: Any, classes: list[Any], inside: np.ndarray, held: np.ndarray) -> None:
         size = marker_size(int(held.sum()))
         bitmap = len(self.y) > BITMAP_ROWS
         for k, label in enumerate(classes):

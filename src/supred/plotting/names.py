@@ -51,9 +51,7 @@ def write_names(ax: Any, places: dict[int, np.ndarray], classes: Sequence[Any]) 
     """
     from matplotlib.patheffects import withStroke
 
-    figure = ax.figure
-    figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()
+    ax.figure.draw_without_rendering()  # the layout decides how large the axes are
     size = "medium" if len(places) <= 12 else "small" if len(places) <= 40 else "x-small"
     halo = [withStroke(linewidth=2.5, foreground="white")]
     taken: list[Any] = []
@@ -64,7 +62,7 @@ def write_names(ax: Any, places: dict[int, np.ndarray], classes: Sequence[Any]) 
             *place, shown_name(classes[k]), ha="center", va="center", fontsize=size,
             weight="bold", path_effects=halo, zorder=6,
         )  # fmt: skip
-        box = text.get_window_extent(renderer)
+        box = text.get_window_extent()
         for across, up in STEPS:
             moved = box.translated(across * box.width, up * box.height)
             if not any(moved.overlaps(other) for other in taken):
