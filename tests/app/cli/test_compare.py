@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from supred.app.comparison import engine
+from supred.app.comparison import run
 from supred.app.comparison.file import load_comparison
 from supred.app.comparison.methods import METHODS
 from supred.app.comparison.result import Comparison
@@ -92,7 +92,7 @@ def test_an_interrupt_keeps_what_is_finished(supred, table, monkeypatch, tmp_pat
         raise KeyboardInterrupt
 
     method = dataclasses.replace(METHODS["SVC"], make=interrupt)
-    monkeypatch.setitem(engine.METHODS, "SVC", method)
+    monkeypatch.setitem(run.METHODS, "SVC", method)
     kept = tmp_path / "kept.supred"
     result = supred(
         "compare", table, "--target", "species", "--methods", "LDA,SVC,NCA", "--json",

