@@ -17,9 +17,9 @@ MERGED_NUMBERS = 2**24
 KEPT_NUMBERS = 2**28
 # Out-of-core rows are fetched for steps that need up to this many numbers (256 MB).
 FETCHED_NUMBERS = 2**26
-# Features are brought to unit variance one by one if fewer than this share of them carry the
-# variance: one in metres among others in millimetres. Otherwise all by one factor.
-LEAST_EFFECTIVE = 0.1
+# Features are brought to unit variance one by one if fewer than this many, or this share, of them
+# carry the variance: one in millimetres among others in metres. Otherwise all by one factor.
+LEAST_EFFECTIVE, LEAST_EFFECTIVE_SHARE = 1.5, 0.1
 # Below this many rows, folds take the place of one held-out part.
 FOLDED_ROWS, N_FOLDS = 500, 3
 # A held-out part has at least this many rows, or this share of the rows.
@@ -80,10 +80,12 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     total = float(variance.sum())
     if total <= 0:
         return Scaling.rounded(mean * unit, np.full(len(mean), 1.0 / unit))
-    effective = total**2 / (len(variance) * float(np.square(variance).sum()))
+    # the number of features of equal variance that would be as uneven
+    effective = total**2 / float(np.square(variance).sum())
+    least = max(LEAST_EFFECTIVE, LEAST_EFFECTIVE_SHARE * len(variance))
     deviation = np.sqrt(variance)
     typical = float(np.sqrt(total / np.count_nonzero(variance)))
-    if rows.is_sparse or effective >= LEAST_EFFECTIVE:
+    if rows.is_sparse or effective >= min(least, len(variance)):
         deviation = np.full(len(mean), typical)
     deviation = np.where(deviation > 0, deviation, typical)
     return Scaling.rounded(mean * unit, 1.0 / (deviation * unit))

@@ -1,0 +1,297 @@
+"""RBFNetClassifier: what it promises beyond the checks of the family."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+from sklearn.model_selection import train_test_split
+
+from supred import RBFNetClassifier, RowBlocks
+from supred.rbf_net.journal import Journal
+from tests.family import blobs, read_only
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return [read_only(part) for part in train_test_split(X, y, random_state=0)]
+
+
+def quick(**parameters):
+    settings = {"n_centers": 20, "max_iter": 60, "random_state": 0, **parameters}
+    return RBFNetClassifier(**settings)
+
+
+# --- what is chosen ---------------------------------------------------------------------------
+
+
+def test_defaults_on_digits(digits):
+    X, X_test, y, y_test = digits
+    model = RBFNetClassifier(random_state=0).fit(X, y)
+    assert model.score(X_test, y_test) > 0.975
+    assert model.model_size_.numbers < 40_000
+    shares = model.predict_proba(X_test)
+    sure, right = shares.max(axis=1), model.predict(X_test) == y_test
+    assert abs(sure.mean() - right.mean()) < 0.02  # calibrated
+
+
+def test_importances_find_the_useful_features():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 20))
+    y = (np.abs(X[:, 0]) + np.abs(X[:, 1]) > 1.5).astype(int)
+    model = RBFNetClassifier(metric="diagonal", random_state=0).fit(X, y)
+    assert set(np.argsort(model.feature_importances_)[-2:]) == {0, 1}
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_choices_tell_of_every_candidate(digits):
+    X, _, y, _ = digits
+    model = quick().fit(X, y)
+    tried = model.choices_
+    assert len(tried["noise"]) == 10
+    assert tried["noise"][0] == model.chosen_["noise"]
+    assert str(tried["metric"][0]) == str(model.chosen_["metric"])
+    fixed = quick(metric=5, noise=0.1, gamma=0.01).fit(X, y)
+    assert fixed.metric_.shape == (64, 5)
+    assert fixed.chosen_["noise"] == 0.1
+    assert len(fixed.choices_) == 0
+
+
+def test_features_of_very_different_scales_are_scaled_one_by_one():
+    X, y = load_iris(return_X_y=True)
+    factors = np.array([1e4, 1.0, 1e-3, 1.0])
+    model = RBFNetClassifier(random_state=0).fit(X * factors, y)
+    assert model.score(X * factors, y) > 0.94
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e20, 1e30])
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_rows_of_any_scale(scale, dtype):
+    X, y = blobs()
+    model = quick().fit(X.astype(dtype), y)
+    scaled = (X * scale).astype(dtype)
+    again = quick().fit(scaled, y)
+    assert np.isfinite(again.transform(scaled)).all()
+    np.testing.assert_array_equal(again.predict(scaled), model.predict(X.astype(dtype)))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_weights_of_any_scale(scale):
+    X, y = blobs()
+    model = quick().fit(X, y)
+    again = quick().fit(X, y, sample_weight=np.full(len(y), scale))
+    np.testing.assert_allclose(again.transform(X), model.transform(X), rtol=1e-3, atol=1e-3)
+
+
+def test_one_row_per_class():
+    X = np.eye(4)
+    model = quick().fit(X, ["a", "b", "c", "d"])
+    assert np.isfinite(model.transform(X)).all()
+    assert (model.predict(X) == ["a", "b", "c", "d"]).all()
+
+
+def test_validation_rows_of_the_user(digits):
+    X, X_test, y, _ = digits
+    model = quick().fit(X[:500], y[:500], X_val=X[500:], y_val=y[500:])
+    wrong = np.mean(model.predict(X[500:]) != y[500:])
+    assert model.validation_error_ == pytest.approx(wrong)
+    with pytest.raises(ValueError, match="X_val and y_val belong together"):
+        quick().fit(X, y, X_val=X_test)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"metric": "round"}, "metric='round'"),
+        ({"metric": 0}, "metric=0"),
+        ({"noise": -1.0}, "noise=-1.0"),
+        ({"gamma": "wide"}, "gamma='wide'"),
+        ({"n_centers": "few"}, "n_centers='few'"),
+        ({"loss": "square"}, "loss='square'"),
+        ({"max_iter": 0}, "max_iter=0"),
+        ({"checkpoint": 3}, "checkpoint=3"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    X, y = blobs()
+    with pytest.raises(ValueError, match=message):
+        quick(**parameters).fit(X, y)
+
+
+# --- maps, sizes, explanations ----------------------------------------------------------------
+
+
+def test_a_map_separates_the_classes(digits):
+    X, X_test, y, y_test = digits
+    model = RBFNetClassifier(2, n_centers=100, max_iter=600, random_state=0).fit(X, y)
+    assert model.transform(X_test).shape == (len(y_test), 2)
+    assert model.score(X_test, y_test) > 0.93
+    assert len(model.stages_) == 2
+
+
+def test_prune_and_auto(digits):
+    X, X_test, y, y_test = digits
+    model = quick(n_centers=60, max_iter=300).fit(X, y)
+    smaller = model.prune(X, y, n_centers=30)
+    assert smaller.centers_.shape == (30, 64)
+    assert model.centers_.shape == (60, 64)
+    assert smaller.score(X_test, y_test) > model.score(X_test, y_test) - 0.03
+    auto = quick(n_centers="auto", max_iter=100).fit(X, y)
+    path = auto.path_
+    chosen = path["n_centers"] == len(auto.centers_)
+    limit = path["validation_error"].min() + path["standard_error"][0]
+    assert path["validation_error"][chosen][0] <= limit
+    with pytest.raises(ValueError, match="n_centers=61"):
+        model.prune(X, y, n_centers=61)
+
+
+@pytest.mark.parametrize("n_components", [None, 1])
+@pytest.mark.parametrize("metric", ["diagonal", 3])
+def test_explanations_are_derivatives(n_components, metric):
+    X, y = load_iris(return_X_y=True)
+    model = quick(n_components=n_components, metric=metric).fit(X, y)
+    rows = X[::30]
+    found = model.explain(rows, latent=True)
+    winners = np.searchsorted(model.classes_, found.labels)
+    for j in range(4):
+        step = np.zeros(4)
+        step[j] = 1e-6
+        up, down = model.decision_function(rows + step), model.decision_function(rows - step)
+        slope = (up - down)[np.arange(len(rows)), winners] / 2e-6
+        np.testing.assert_allclose(found.score_slopes[:, j], slope, rtol=1e-4, atol=1e-5)
+        moved = (model.transform(rows + step) - model.transform(rows - step)) / 2e-6
+        np.testing.assert_allclose(found.latent_slopes[..., j], moved, rtol=1e-4, atol=1e-5)
+
+
+def test_all_contributions_add_up_to_the_score():
+    X, y = load_iris(return_X_y=True)
+    model = quick().fit(X, y)
+    found = model.explain(X, n_loudest=20)
+    winners = np.searchsorted(model.classes_, found.labels)
+    constant = model.stages_[0].w0 @ model.coef_.T + model.intercept_
+    total = found.contributions.sum(axis=1) + constant[winners]
+    scores = model.decision_function(X)[np.arange(len(X)), winners]
+    np.testing.assert_allclose(total, scores, rtol=1e-8)
+
+
+# --- rows elsewhere, interrupted fits ---------------------------------------------------------
+
+
+def test_rows_in_files_give_the_model_of_rows_in_memory(tmp_path, digits):
+    X, _, y, _ = digits
+    X = X.astype(np.float32)
+    np.save(tmp_path / "rows.npy", X)
+    model = quick().fit(X, y)
+    for rows in (np.load(tmp_path / "rows.npy", mmap_mode="r"), RowBlocks(tmp_path / "rows.npy")):
+        other = quick().fit(rows, y)
+        np.testing.assert_array_equal(other.transform(X), model.transform(X))
+
+
+def test_rows_on_a_cluster_give_the_model_of_rows_in_memory(digits):
+    pytest.importorskip("distributed")
+    import dask.array as da
+    from distributed import Client
+
+    X, _, y, _ = digits
+    model = quick().fit(X, y)
+    with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None):
+        rows, labels = da.from_array(X, chunks=(500, 64)), da.from_array(y, chunks=500)
+        other = quick().fit(rows, labels)
+    np.testing.assert_allclose(other.transform(X), model.transform(X), rtol=1e-6, atol=1e-6)
+
+
+class Interrupted(Exception):
+    pass
+
+
+@pytest.mark.parametrize("n_components", [None, 2])
+def test_an_interrupted_fit_goes_on_to_the_same_model(tmp_path, digits, monkeypatch, n_components):
+    X, _, y, _ = digits
+    settings = {"n_components": n_components, "checkpoint": tmp_path / "state"}
+    model = quick(n_components=n_components).fit(X, y)
+    save, saved = Journal.save, []
+
+    def interrupted(journal):
+        save(journal)
+        saved.append(1)
+        if len(saved) == 8:
+            raise Interrupted
+
+    monkeypatch.setattr(Journal, "save", interrupted)
+    with pytest.raises(Interrupted):
+        quick(**settings).fit(X, y)
+    monkeypatch.setattr(Journal, "save", save)
+    with pytest.raises(ValueError, match="is of another fit; it differs in"):
+        quick(**settings, alpha=0.5).fit(X, y)
+    again = quick(**settings).fit(X, y)
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    assert not (tmp_path / "state").exists()
+
+
+KILLED = """
+import sys
+from sklearn.datasets import load_digits
+from supred import RBFNetClassifier
+X, y = load_digits(return_X_y=True)
+RBFNetClassifier(n_centers=20, max_iter=4000, random_state=0, checkpoint=sys.argv[1]).fit(X, y)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
+def test_a_fit_that_was_killed_leaves_a_checkpoint_that_can_be_read(tmp_path):
+    path = tmp_path / "state"
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(path)], env=dict(os.environ))
+    try:
+        while not path.exists() and process.poll() is None:
+            time.sleep(0.05)
+    finally:
+        process.kill()
+        process.wait()
+    X, y = load_digits(return_X_y=True)
+    with pytest.raises(ValueError, match="max_iter"):  # it is read, and is of another fit
+        quick(max_iter=50, checkpoint=path).fit(X, y)
+
+
+def test_a_file_that_is_not_a_checkpoint(tmp_path):
+    X, y = blobs()
+    path = tmp_path / "state"
+    path.write_text("no")
+    with pytest.raises(ValueError, match="is not a checkpoint of RBFNetClassifier"):
+        quick(checkpoint=path).fit(X, y)
+
+
+def test_warm_start_goes_on(digits):
+    X, _, y, _ = digits
+    model = quick(warm_start=True, max_iter=40).fit(X, y)
+    before = model.score(X, y)
+    centers = model.gamma_.copy()
+    model.fit(X, y)
+    assert model.score(X, y) >= before - 0.01
+    assert not np.array_equal(model.gamma_, centers)
+    with pytest.raises(ValueError, match="warm_start=True goes on from a model of the classes"):
+        model.fit(X, np.where(y == 3, 33, y))
+
+
+@pytest.mark.parametrize("n_components", [None, 1])
+def test_partial_fit_learns_a_class_that_comes_later(n_components):
+    X, y = blobs(n_rows=300, spread=1.0)
+    model = quick(n_components=n_components)
+    early = y != 2
+    model.partial_fit(X[early], y[early], classes=[0, 1, 2])
+    assert not np.any(model.predict(X[early]) == 2)
+    for _ in range(6):
+        model.partial_fit(X, y)
+    assert model.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="that are not in classes"):
+        model.partial_fit(X[:5], [0, 1, 2, 9, 0])
+
+
+def test_verbose_tells_of_each_check(capsys):
+    X, y = blobs()
+    quick(verbose=1).fit(X, y)
+    assert "validation error" in capsys.readouterr().err
