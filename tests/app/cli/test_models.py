@@ -198,3 +198,43 @@ def test_a_model_without_probabilities_says_so(supred, model, table):
     assert "the model gives no probabilities: " in line
     two = supred("predict", model, table, "--scores").out.splitlines()[0]
     assert two == "species,score of iris,score of lily,score of rose"
+
+
+def test_fit_reports_the_error_of_rows_that_were_held_out(supred, rough_table, tmp_path):
+    path = tmp_path / "m"
+    fit = ("fit", rough_table, "--target", "species", "--method", "CategorySpace", "--out", path)
+    told = json.loads(supred(*fit, "--json").out)
+    assert told["held_out"] == "5-fold cross-validation"
+    # The same by hand: preparation and estimator see the training rows of a fold only.
+    from sklearn.base import clone
+    from sklearn.model_selection import StratifiedKFold
+
+    from supred.app.tables.assemble import training_table
+    from supred.app.tables.preparation import Preparation
+    from supred.app.tables.sources import read_source
+
+    table = training_table(read_source(str(rough_table)), target="species")
+    wrong = 0
+    estimator = load_model(path).estimator
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(table.X, table.y):
+        steps = Preparation().pipeline(table.columns).fit(table.X[train])
+        fold = clone(estimator).fit(steps.transform(table.X[train]), table.y[train])
+        wrong += np.sum(fold.predict(steps.transform(table.X[test])) != table.y[test])
+    assert told["held_out_error"] == pytest.approx(wrong / table.n_rows)
+    assert f"Held-out error: {100 * wrong / table.n_rows:.2f} %" in supred(*fit, "--force").err
+
+
+def test_the_validation_part_tells_the_error_without_cross_validation(supred, table, tmp_path):
+    fit = ("fit", table, "--target", "species", "--set", "n_centers=20", "--out", tmp_path / "m")
+    held_out = ("--set", "early_stopping=true", "--folds", "0", "--json", "--force")
+    for way in ((), ("--stream",)):
+        told = json.loads(supred(*fit, *held_out, *way).out)
+        errors = load_model(tmp_path / "m").estimator.history_["validation_error"]
+        assert told["held_out_error"] == pytest.approx(min(errors))
+        assert told["held_out"].startswith("the validation part")
+    told = json.loads(
+        supred(*fit, "--folds", "0", "--set", "early_stopping=false", "--json", "--force").out
+    )
+    assert told["held_out_error"] is None
+    line = supred(*fit, "--force", "--stream", "--folds", "3").error_line
+    assert "--folds cannot be combined with --stream" in line

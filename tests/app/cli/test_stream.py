@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from supred.app.export.model_file import load_model
+from supred.app.tables.sources import FileSource
 from supred.low_dim_svm.classifier import LowDimSVC
 from tests.app.cli.conftest import flowers, write_csv
 
@@ -165,3 +166,44 @@ def test_bad_tables(supred, table, model, tmp_path):
     assert (
         "evaluate reads the whole table" in supred("evaluate", model, table, "--stream").error_line
     )
+
+
+def test_text_is_copied_once_and_the_copy_is_removed(supred, table, tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    seen = []
+    save = FileSource.save
+
+    def spy(self, path, columns, n_rows):
+        save(self, path, columns, n_rows)
+        seen.append(path)
+        np.testing.assert_array_equal(np.load(path).round(4), np.load(path))
+        assert np.load(path).shape == (60, 3)
+
+    monkeypatch.setattr(FileSource, "save", spy)
+    fit = ("--target", "species", "--stream")
+    copied, _ = model_of(supred, tmp_path / "a", table, *fit, "--cache", folder)
+    assert [path.parent.parent for path in seen] == [folder]
+    assert list(folder.iterdir()) == []
+    direct, _ = model_of(supred, tmp_path / "b", table, *fit, "--no-cache")
+    assert len(seen) == 1
+    np.testing.assert_array_equal(direct.estimator.coef_, copied.estimator.coef_)
+    line = supred("fit", table, *fit, "--cache", tmp_path / "no", "--out", tmp_path / "c")
+    assert "No such file" in line.error_line
+    line = supred("fit", table, "--target", "species", "--no-cache", "--out", tmp_path / "c")
+    assert "--cache and --no-cache are for --stream" in line.error_line
+
+
+def test_progress_and_what_is_left_are_told(supred, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("supred.app.cli._progress.FIRST", 0.0)
+    monkeypatch.setattr("supred.app.cli._progress.BETWEEN", 0.0)
+    arguments = ("fit", table, "--target", "species", "--stream", *SETTINGS)
+    lines = supred(*arguments, "--out", tmp_path / "m").err.splitlines()
+    reading = [line for line in lines if line.startswith("reading: pass ")]
+    training = [line for line in lines if line.startswith("training: pass ")]
+    assert len(reading) == 3  # labels, kinds and the copy; there is no text
+    assert " of at most 4 over the rows" in reading[0]
+    assert reading[0].endswith("s left")
+    assert "of at most 159" in training[-1]
+    quiet = supred(*arguments, "--quiet", "--out", tmp_path / "q")
+    assert quiet.err == ""

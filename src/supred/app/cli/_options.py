@@ -167,12 +167,17 @@ def json_number(value: float | None) -> float | None:
 
 def positive(text: str) -> int:
     """Read a whole number of at least 1."""
+    return whole(text, low=1)
+
+
+def whole(text: str, low: int = 0) -> int:
+    """Read a whole number of at least `low`."""
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+        number = low - 1
+    if number < low:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {low}")
     return number
 
 

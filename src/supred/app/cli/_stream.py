@@ -1,13 +1,15 @@
 """Tables that are read block by block: for files that do not fit into memory."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from supred.app.cli import _options
+from supred.app.cli._progress import stage
 from supred.app.export.model_file import TableModel, load_model
 from supred.app.tables.assemble import check_columns, check_finite, training_plan
 from supred.app.tables.preparation import Preparation
@@ -28,22 +30,37 @@ def fit(
     """Return the model, the number of rows and the training error."""
     if options.method not in OUT_OF_CORE:
         raise TableError(f"--stream trains {' and '.join(OUT_OF_CORE)} only, not {options.method}.")
-    source, found = _open(options, files)
-    plan = training_plan(source, **_options.training_choices(options))
     preparation = Preparation(options.impute, options.encode, options.scale)
-    preparation.check(plan)
-    is_sparse = isinstance(source, SparseSource)
-    if is_sparse and plan.ignored:
-        raise TableError("--exclude cannot be combined with svmlight files and --stream.")
-    chosen = np.flatnonzero(plan.labelled)[sample_rows(len(plan.y), options.seed)]
-    columns = None if is_sparse else plan.columns
-    sample = rows_at(_blocks(options, found, columns), chosen)
-    transformer = preparation.pipeline(plan.columns, sparse=is_sparse).fit(sample)
-    rows = _blocks(options, found, columns, transform=transformer.transform)
-    X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))
-    estimator.fit(X, plan.y)
-    error = 1.0 - estimator.score(X, plan.y)
-    estimator.set_params(checkpoint=None)
+    shown = not options.quiet
+    with TemporaryDirectory(dir=_cache_folder(options), prefix="supred-cache-") as cache:
+        # The labels, the kinds of the columns, their texts, the copy as numbers.
+        with stage("reading", 1, 4, shown) as progress:
+            source, found = _open(options, files, progress.add)
+            plan = training_plan(source, **_options.training_choices(options))
+            preparation.check(plan)
+            columns: list[Column] | None = plan.columns
+            if isinstance(source, SparseSource):
+                columns = None
+            elif found[1] in ("csv", "tsv") and not options.no_cache:
+                # Text is parsed once for all passes of a fit.
+                copy = Path(cache, "rows.npy")
+                source.save(copy, plan.columns, len(plan.labelled))
+                columns, found = None, ([copy], "npy")
+        is_sparse = isinstance(source, SparseSource)
+        if is_sparse and plan.ignored:
+            raise TableError("--exclude cannot be combined with svmlight files and --stream.")
+        chosen = np.flatnonzero(plan.labelled)[sample_rows(len(plan.y), options.seed)]
+        sample = rows_at(_blocks(options, found, columns), chosen)
+        transformer = preparation.pipeline(plan.columns, sparse=is_sparse).fit(sample)
+        n_rows = len(plan.labelled)
+        with stage("training", n_rows, most_passes(estimator), shown) as progress:
+            prepare = progress.counting(transformer.transform)
+            rows = _blocks(options, found, columns, transform=prepare)
+            X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))
+            estimator.fit(X, plan.y)
+            error = 1.0 - estimator.score(X, plan.y)
+    if "checkpoint" in estimator.get_params():
+        estimator.set_params(checkpoint=None)
     part = f"{len(plan.y)}" if len(chosen) == len(plan.y) else f"a sample of {len(chosen)}"
     notes = [
         f"The rows were read block by block; the preparation was learnt from {part} rows.",
@@ -54,6 +71,20 @@ def fit(
         is_sparse,
     )  # fmt: skip
     return model, len(plan.y), error
+
+
+def most_passes(estimator: Any) -> int | None:
+    """Return how often a fit and its training error read the rows at most, None if not known."""
+    max_iter = getattr(estimator, "max_iter", None)
+    # LowDimSVC reads them eight times at first, and up to three times per iteration.
+    return None if max_iter is None else 9 + 3 * int(max_iter)
+
+
+def _cache_folder(options: argparse.Namespace) -> Path | None:
+    """Return where the copy of text goes: --cache, beside --checkpoint, or None for the usual."""
+    if options.cache is not None:
+        return Path(options.cache)
+    return None if options.checkpoint is None else Path(options.checkpoint).absolute().parent
 
 
 def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
@@ -98,10 +129,13 @@ def rows_at(rows: RowBlocks, chosen: np.ndarray) -> Any:
     return join(found)
 
 
-def _open(options: argparse.Namespace, paths: list[str]) -> tuple[Any, tuple[list[Path], str]]:
+def _open(
+    options: argparse.Namespace, paths: list[str], tell: Callable[[float], None] | None = None
+) -> tuple[Any, tuple[list[Path], str]]:
     if options.dataset is not None or not paths or "-" in paths:
         raise TableError("--stream reads files; name files, a folder or a pattern.")
-    source, files, kind = open_files(paths, kind=options.format, header=not options.no_header)
+    header = not options.no_header
+    source, files, kind = open_files(paths, kind=options.format, header=header, tell=tell)
     return source, (files, kind)
 
 

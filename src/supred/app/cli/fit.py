@@ -31,12 +31,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a parameter of the method, such as C=10 or kernel=rbf (may be repeated)",
     )
+    parser.add_argument(
+        "--folds",
+        type=_options.whole,
+        metavar="K",
+        help="measure the error by K-fold cross-validation; 0: by the validation part only "
+        "(default: 5 up to 5000 rows)",
+    )
     _options.add_stream(parser)
     parser.add_argument(
         "--checkpoint",
         metavar="FILE",
         help="where LowDimSVC and RBFNetClassifier write the state of a fit; one that was "
         "interrupted goes on from there",
+    )
+    parser.add_argument(
+        "--cache",
+        metavar="DIR",
+        help="folder for the copy of text files as numbers that --stream makes and removes "
+        "(default: that of --checkpoint, or the usual one for temporary files)",
+    )
+    parser.add_argument(
+        "--no-cache", action="store_true", help="parse text files in each pass over the rows"
     )
     parser.add_argument(
         "--scheduler",
@@ -53,13 +69,10 @@ def run(options: argparse.Namespace) -> int:
     from supred.common.files import check_output
 
     check_output(options.out, overwrite=options.force)
+    _check(options)
     estimator = make_estimator(options)
     files = options.input or []
     if options.scheduler is not None:
-        if options.stream:
-            from supred.app.tables.table import TableError
-
-            raise TableError("--stream and --scheduler cannot be combined; give one of them.")
         from supred.app.cli import _cluster
 
         _finish(options, *_cluster.fit(options, estimator, files))
@@ -69,10 +82,6 @@ def run(options: argparse.Namespace) -> int:
 
         _finish(options, *_stream.fit(options, estimator, files))
         return 0
-    if len(files) > 1:
-        from supred.app.tables.table import TableError
-
-        raise TableError(f"{len(files)} tables were given; several need --stream or --scheduler.")
     options.input = files[0] if files else None
     table, preparation = _options.read_training(options)
     preparation.check(table)
@@ -94,22 +103,45 @@ def run(options: argparse.Namespace) -> int:
         ignored=table.ignored,
         notes=preparation.sentences(table),
     )
-    _finish(options, model, table.n_rows, float(np.mean(model.predict(table.X) != labels)))
+    error = float(np.mean(model.predict(table.X) != labels))
+    _finish(options, model, table.n_rows, error, table, labels)
     return 0
 
 
-def _finish(options: argparse.Namespace, model: Any, n_rows: int, error: float) -> None:
+def _check(options: argparse.Namespace) -> None:
+    """Raise a TableError where options cannot be combined."""
+    from supred.app.tables.table import TableError
+
+    n_files = len(options.input or [])
+    out_of_core = options.stream or options.scheduler is not None
+    if options.stream and options.scheduler is not None:
+        raise TableError("--stream and --scheduler cannot be combined; give one of them.")
+    if options.folds and out_of_core:
+        raise TableError("--folds cannot be combined with --stream and --scheduler.")
+    if (options.cache or options.no_cache) and not options.stream:
+        raise TableError("--cache and --no-cache are for --stream.")
+    if n_files > 1 and not out_of_core:
+        raise TableError(f"{n_files} tables were given; several need --stream or --scheduler.")
+
+
+def _finish(
+    options: argparse.Namespace, model: Any, n_rows: int, error: float, *in_memory: Any
+) -> None:
     """Save the model and say what it is."""
+    from supred.app.cli._held_out import held_out_error
     from supred.app.export.model_file import save_model
 
+    held_out, how = held_out_error(options, model.estimator, *in_memory)
     save_model(model, options.out, overwrite=options.force)
     size = model.estimator.model_size_
+    told = how if held_out is None else f"{100 * held_out:.2f} % ({how})"
     _options.say(
         options,
         *model.notes,
         f"{options.method} on {n_rows} rows, {len(model.columns)} columns, "
         f"{len(model.classes)} classes: training error {100 * error:.2f} %, "
         f"{size.numbers} numbers ({size.bytes} bytes).",
+        f"Held-out error: {told}.",
         f"Saved as {options.out}.",
     )
     if options.json:
@@ -122,6 +154,8 @@ def _finish(options: argparse.Namespace, model: Any, n_rows: int, error: float) 
                 "target": model.target,
                 "classes": model.classes.tolist(),
                 "training_error": error,
+                "held_out_error": held_out,
+                "held_out": how,
                 "model_bytes": size.bytes,
                 "preprocessing": model.notes,
             }

@@ -10,8 +10,9 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from supred._version import __version__
 
@@ -87,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     """Run a command; whatever goes wrong becomes one line on stderr and an exit code."""
-    with _tidy_end():
+    with _TidyEnd() as end:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _warn(options)
@@ -102,7 +103,10 @@ def _run(options: argparse.Namespace) -> int:
             return _fail(options, "interrupted.", INTERRUPTED)
         except (ValueError, OSError, ImportError) as error:
             # TableError and ModelFileError are ValueErrors, as is what an estimator says of
-            # its arguments; a full disk is an OSError.
+            # its arguments; a full disk is an OSError. A module whose import is interrupted may
+            # turn that into an ImportError of its own.
+            if end.interrupted:
+                return _fail(options, "interrupted.", INTERRUPTED)
             return _fail(options, _text_of(error), BAD_INPUT)
         except MemoryError:
             return _fail(options, "not enough memory.", FAILED)
@@ -139,22 +143,24 @@ def _fail(options: argparse.Namespace, text: str, code: int) -> int:
     return code
 
 
-class _tidy_end:
-    """Make SIGTERM raise KeyboardInterrupt, so that half-written files are removed."""
+class _TidyEnd:
+    """Make SIGTERM raise KeyboardInterrupt too, so that half-written files are removed."""
 
-    def __enter__(self) -> None:
-        self.before = None
-        try:
-            self.before = signal.signal(signal.SIGTERM, self._interrupt)
-        except ValueError:  # not the main thread
-            return
+    def __enter__(self) -> "_TidyEnd":
+        self.interrupted = False
+        self.before: dict[int, Any] = {}
+        with suppress(ValueError):  # not the main thread
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self.before[number] = signal.signal(number, self._interrupt)
+        return self
 
     def __exit__(self, *error: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGTERM, self.before)
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
 
-    @staticmethod
-    def _interrupt(signum: int, frame: FrameType | None) -> None:
+    def _interrupt(self, signum: int, frame: FrameType | None) -> None:
+        self.interrupted = True
         raise KeyboardInterrupt
 
 

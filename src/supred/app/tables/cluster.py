@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from supred.app.tables.sources import Source, Visit
+from supred.app.tables.sources import Source, Visit, matrix_of
 from supred.app.tables.table import Column, TableError
-from supred.rows.files.columns import encoded
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 from supred.rows.files.readers import ParquetReader
 from supred.rows.files.text_readers import CsvReader, TextLayout
@@ -135,6 +134,5 @@ def _visited(piece: Piece, names: list[str], function: Visit) -> Any:
 
 
 def _matrix(piece: Piece, columns: list[Column], rows: np.ndarray | None) -> np.ndarray:
-    table = piece.read([column.name for column in columns])
-    X = np.column_stack([encoded(table.column(k), column) for k, column in enumerate(columns)])
+    X = matrix_of(piece.read([column.name for column in columns]), columns)
     return X if rows is None else X[rows]

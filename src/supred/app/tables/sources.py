@@ -10,6 +10,7 @@ import tempfile
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,14 @@ class Source(ABC):
         return pa.chunked_array([texts.cast(pa.string()) for texts in found], pa.string())
 
 
+def matrix_of(part: Any, columns: Sequence[Column]) -> np.ndarray:
+    """Return columns of an Arrow table as numbers, shape (n_rows, len(columns))."""
+    result = np.empty((part.num_rows, len(columns)))
+    for k, column in enumerate(columns):
+        result[:, k] = encoded(part.column(column.name), column)
+    return result
+
+
 def _summaries(part: Any) -> dict[str, Summary]:
     return {name: _named(summary_of, part, name) for name in part.column_names}
 
@@ -107,18 +116,42 @@ def _named(function: Visit, part: Any, name: str) -> Any:
 
 
 class FileSource(Source):
-    """The rows of one or several files of a format, read part by part."""
+    """The rows of one or several files of a format, read part by part.
 
-    def __init__(self, readers: Sequence[Any], title: str) -> None:
+    Parameters
+    ----------
+    readers : sequence of FileReader
+    title : str
+    tell : callable, optional
+        Is told the share of all rows that a part holds, about, when it was read.
+    """
+
+    def __init__(
+        self, readers: Sequence[Any], title: str, tell: Callable[[float], None] | None = None
+    ) -> None:
         check_same_columns(readers)
-        self.readers, self.title = readers, title
+        self.readers, self.title, self.tell = readers, title, tell
         self.names = readers[0].column_names
 
     def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
         """Return what a function makes of some columns of each part, in order."""
-        for reader in self.readers:
+        sizes = [reader.path.stat().st_size for reader in self.readers]
+        for reader, size in zip(self.readers, sizes, strict=True):
+            before = 0.0
             for part in reader.parts([reader.column_names.index(name) for name in names]):
                 yield function(part.rename_columns(list(names)))
+                if self.tell is not None:
+                    self.tell((reader.share - before) * size / sum(sizes))
+                before = reader.share
+
+    def save(self, path: Path, columns: Sequence[Column], n_rows: int) -> None:
+        """Write columns as numbers to an NPY file, part by part."""
+        shape = (n_rows, len(columns))
+        header = {"descr": np.dtype(float).str, "fortran_order": False, "shape": shape}
+        with open(path, "wb") as file:
+            np.lib.format.write_array_header_1_0(file, header)
+            for part in self.visit(partial(matrix_of, columns=columns), [c.name for c in columns]):
+                file.write(part.data)
 
 
 class MemorySource(Source):
@@ -146,10 +179,7 @@ class MemorySource(Source):
 
     def matrix(self, columns: Sequence[Column]) -> np.ndarray:
         """Return columns as numbers, shape (n_rows, len(columns))."""
-        result = np.empty((self.table.num_rows, len(columns)))
-        for k, column in enumerate(columns):
-            result[:, k] = encoded(self.table.column(column.name), column)
-        return result
+        return matrix_of(self.table, columns)
 
 
 class SparseSource(Source):
@@ -239,7 +269,11 @@ def _read_table(path: Path, title: str, kind: str, header: bool) -> Any:
 
 
 def open_files(
-    paths: Sequence[str], *, kind: str | None = None, header: bool = True
+    paths: Sequence[str],
+    *,
+    kind: str | None = None,
+    header: bool = True,
+    tell: Callable[[float], None] | None = None,
 ) -> tuple[FileSource | SparseSource, list[Path], str]:
     """Return the source of files that are read part by part, the files and their format."""
     if kind == "npz":
@@ -252,7 +286,8 @@ def open_files(
     title = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     if found == "svmlight":
         return SparseSource(files, title), files, found
-    return FileSource([open_reader(f, found, header=header) for f in files], title), files, found
+    readers = [open_reader(file, found, header=header) for file in files]
+    return FileSource(readers, title, tell), files, found
 
 
 def _read_npz(path: Path, title: str) -> MemorySource:

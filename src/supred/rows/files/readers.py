@@ -35,6 +35,8 @@ class FileReader(ABC):
         What `read` returns, and where it is among the columns of the file; all until `use` is
         called.
     is_sparse : bool
+    share : float
+        Share of the file that `parts` has read.
     dtype : dtype
         What `read` returns: float32 if the file holds just that, else float64.
     """
@@ -50,6 +52,7 @@ class FileReader(ABC):
         self.n_columns = 0
         self.columns: list[Column] = []
         self.places: list[int] = []
+        self.share = 0.0
 
     @property
     def column_names(self) -> list[str]:
@@ -127,8 +130,10 @@ class NpyReader(FileReader):
 
     def parts(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as Arrow tables, one after the other."""
-        pa = import_pyarrow()
+        pa, done = import_pyarrow(), 0
         for piece in self._pieces():
+            done += len(piece)
+            self.share = done / self.n_rows
             yield pa.table({str(k): np.ascontiguousarray(piece[:, k]) for k in columns})
 
     def values(self, column: int) -> np.ndarray:
@@ -203,9 +208,11 @@ class ParquetReader(FileReader):
 
     def parts(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as Arrow tables, one after the other."""
-        pa = import_pyarrow()
+        pa, done = import_pyarrow(), 0
         names = [self.column_names[k] for k in columns]
         for batch in self.file.iter_batches(self.BATCH_ROWS, columns=names):
+            done += batch.num_rows
+            self.share = done / max(self.n_rows, 1)
             # The file gives the columns in its own order.
             yield pa.Table.from_batches([batch]).select(names)
 

@@ -153,8 +153,10 @@ class CsvReader(SegmentedReader):
 
     def parts(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as Arrow tables of texts, one after the other."""
+        size = self.path.stat().st_size
         for place, data in self._cut():
             table = self.layout.parse(data, self.title, place.first_line, columns)
+            self.share = (place.offset + place.length) / size
             if table.num_rows:
                 yield table
 

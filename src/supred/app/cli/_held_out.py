@@ -1,0 +1,60 @@
+"""The error of a model on rows that it was not trained on."""
+
+import argparse
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+
+from supred.app.comparison.prepared import make_folds
+from supred.app.tables.preparation import Preparation
+from supred.app.tables.table import Table, TableError
+
+# Up to this many rows a fit is cross-validated unless the user says otherwise.
+MOST_ROWS = 5000
+FOLDS = 5
+
+
+def held_out_error(
+    options: argparse.Namespace,
+    estimator: Any,
+    table: Table | None = None,
+    labels: np.ndarray | None = None,
+) -> tuple[float | None, str]:
+    """Return the share of wrong labels on rows that were held out, and which rows they were.
+
+    Parameters
+    ----------
+    options : Namespace
+    estimator : fitted estimator
+    table, labels
+        What it was fitted to, if the rows are in memory.
+    """
+    small = table is not None and table.n_rows <= MOST_ROWS
+    n_folds = options.folds if options.folds is not None else FOLDS if small else 0
+    if n_folds and table is not None and labels is not None:
+        class_index = np.unique(labels, return_inverse=True)[1]
+        n_folds = min(n_folds, int(np.bincount(class_index).max()))
+        preparation = Preparation(options.impute, options.encode, options.scale)
+        steps = preparation.pipeline(table.columns, sparse=table.is_sparse)
+        fresh = clone(estimator)
+        if "checkpoint" in fresh.get_params():
+            fresh.set_params(checkpoint=None)
+        try:
+            folds = make_folds(class_index, n_folds, options.seed)
+            predicted = cross_val_predict(make_pipeline(steps, fresh), table.X, labels, cv=folds)
+        except ValueError as error:
+            if options.folds is not None:
+                raise TableError(f"--folds {options.folds}: {error}") from None
+            return None, f"not known: {error}"
+        return float(np.mean(predicted != labels)), f"{n_folds}-fold cross-validation"
+    history = getattr(estimator, "history_", None) or {}
+    errors = [getattr(estimator, "validation_error_", np.nan)]
+    errors += np.asarray(history.get("validation_error", []), dtype=float).tolist()
+    finite = [error for error in errors if np.isfinite(error)]
+    if not finite:
+        return None, "not known: no rows were held out"
+    best = finite[0] if np.isfinite(errors[0]) else min(finite)
+    return float(best), "the validation part, which also chose when to stop"

@@ -1,0 +1,91 @@
+"""How far a long command has come: on stderr, a bar on a terminal, else a line now and then."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# Seconds until the first line, and between two lines, where stderr is not a terminal.
+FIRST, BETWEEN = 1.0, 10.0
+BAR_FORMAT = "{desc}: pass {n:.1f} of at most {total} |{bar:30}| [{elapsed}, at most {remaining}]"
+
+
+class RowProgress:
+    """Passes over rows, in one of the stages of a command.
+
+    Parameters
+    ----------
+    what : str
+        Name of the stage.
+    n_rows : int
+        Rows of the table; 1 if shares of them are counted.
+    passes : int or None
+        How often they are read at most, if it is known.
+    shown : bool
+    """
+
+    def __init__(self, what: str, n_rows: int, passes: int | None, shown: bool) -> None:
+        self.what, self.n_rows, self.passes = what, max(n_rows, 1), passes
+        self.done = 0.0
+        self.begun = time.monotonic()
+        self.next = self.begun + FIRST if shown else float("inf")
+        self.bar: Any = None
+        if shown and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self.next = float("inf")
+            total = None if passes is None else passes
+            self.bar = tqdm(
+                total=total, desc=what, bar_format=BAR_FORMAT, file=sys.stderr, leave=False
+            )
+
+    def add(self, n_rows: float) -> None:
+        """Count rows that were read."""
+        self.done += n_rows
+        if self.bar is not None:
+            self.bar.update(n_rows / self.n_rows)
+        now = time.monotonic()
+        if now >= self.next:
+            print(f"{self.what}: {self.sentence(now - self.begun)}", file=sys.stderr, flush=True)
+            self.next = now + BETWEEN
+
+    def sentence(self, seconds: float) -> str:
+        """Say what was done in these seconds, and what is left.
+
+        Examples
+        --------
+        >>> from supred.app.cli._progress import RowProgress
+        >>> progress = RowProgress("training", 1000, 20, False)
+        >>> progress.add(2500)
+        >>> progress.sentence(5.0)
+        'pass 3 of at most 20 over the rows, 5 s so far, at most 35 s left'
+        """
+        number = int(self.done / self.n_rows) + 1
+        if self.passes is None:
+            return f"pass {number} over the rows, {seconds:.0f} s so far"
+        left = seconds * max(self.passes * self.n_rows / self.done - 1, 0.0)
+        return (
+            f"pass {number} of at most {self.passes} over the rows, {seconds:.0f} s so far, at "
+            f"most {left:.0f} s left"
+        )
+
+    def counting(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return the function of a block of rows that counts them too."""
+
+        def counted(block: Any) -> Any:
+            self.add(block.shape[0])
+            return function(block)
+
+        return counted
+
+
+@contextmanager
+def stage(what: str, n_rows: int, passes: int | None, shown: bool) -> Iterator[RowProgress]:
+    """Show the progress of a stage while it lasts."""
+    progress = RowProgress(what, n_rows, passes, shown)
+    try:
+        yield progress
+    finally:
+        if progress.bar is not None:
+            progress.bar.close()
