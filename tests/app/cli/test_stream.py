@@ -202,8 +202,8 @@ def test_progress_and_what_is_left_are_told(supred, table, tmp_path, monkeypatch
     reading = [line for line in lines if line.startswith("reading: pass ")]
     training = [line for line in lines if line.startswith("training: pass ")]
     assert len(reading) == 3  # labels, kinds and the copy; there is no text
-    assert " of at most 4 over the rows" in reading[0]
+    assert " of about 3 over the rows" in reading[0]
     assert reading[0].endswith("s left")
-    assert "of at most 159" in training[-1]
+    assert "of about 29" in training[0]
     quiet = supred(*arguments, "--quiet", "--out", tmp_path / "q")
     assert quiet.err == ""

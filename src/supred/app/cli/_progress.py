@@ -8,7 +8,7 @@ from typing import Any
 
 # Seconds until the first line, and between two lines, where stderr is not a terminal.
 FIRST, BETWEEN = 1.0, 10.0
-BAR_FORMAT = "{desc}: pass {n:.1f} of at most {total} |{bar:30}| [{elapsed}, at most {remaining}]"
+BAR_FORMAT = "{desc}: pass {n:.1f} of about {total} |{bar:30}| [{elapsed}, {remaining} left]"
 
 
 class RowProgress:
@@ -20,12 +20,12 @@ class RowProgress:
         Name of the stage.
     n_rows : int
         Rows of the table; 1 if shares of them are counted.
-    passes : int or None
-        How often they are read at most, if it is known.
+    passes : tuple of int or None
+        How often they are usually read and how often at most, where it is known.
     shown : bool
     """
 
-    def __init__(self, what: str, n_rows: int, passes: int | None, shown: bool) -> None:
+    def __init__(self, what: str, n_rows: int, passes: tuple[int, int] | None, shown: bool) -> None:
         self.what, self.n_rows, self.passes = what, max(n_rows, 1), passes
         self.done = 0.0
         self.begun = time.monotonic()
@@ -35,7 +35,7 @@ class RowProgress:
             from tqdm import tqdm
 
             self.next = float("inf")
-            total = None if passes is None else passes
+            total = None if passes is None else passes[0]
             self.bar = tqdm(
                 total=total, desc=what, bar_format=BAR_FORMAT, file=sys.stderr, leave=False
             )
@@ -44,6 +44,8 @@ class RowProgress:
         """Count rows that were read."""
         self.done += n_rows
         if self.bar is not None:
+            if self.passes is not None and self.done > self.passes[0] * self.n_rows:
+                self.bar.total = self.passes[1]
             self.bar.update(n_rows / self.n_rows)
         now = time.monotonic()
         if now >= self.next:
@@ -56,18 +58,22 @@ class RowProgress:
         Examples
         --------
         >>> from supred.app.cli._progress import RowProgress
-        >>> progress = RowProgress("training", 1000, 20, False)
+        >>> progress = RowProgress("training", 1000, (20, 100), False)
         >>> progress.add(2500)
         >>> progress.sentence(5.0)
-        'pass 3 of at most 20 over the rows, 5 s so far, at most 35 s left'
+        'pass 3 of about 20 over the rows, 5 s so far, about 35 s left'
         """
         number = int(self.done / self.n_rows) + 1
         if self.passes is None:
             return f"pass {number} over the rows, {seconds:.0f} s so far"
-        left = seconds * max(self.passes * self.n_rows / self.done - 1, 0.0)
+        done = self.done / self.n_rows
+        word, passes = (
+            ("about", self.passes[0]) if done < self.passes[0] else ("at most", self.passes[1])
+        )
+        left = seconds * max(passes / done - 1, 0.0)
         return (
-            f"pass {number} of at most {self.passes} over the rows, {seconds:.0f} s so far, at "
-            f"most {left:.0f} s left"
+            f"pass {number} of {word} {passes} over the rows, {seconds:.0f} s so far, {word} "
+            f"{left:.0f} s left"
         )
 
     def counting(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -81,7 +87,9 @@ class RowProgress:
 
 
 @contextmanager
-def stage(what: str, n_rows: int, passes: int | None, shown: bool) -> Iterator[RowProgress]:
+def stage(
+    what: str, n_rows: int, passes: tuple[int, int] | None, shown: bool
+) -> Iterator[RowProgress]:
     """Show the progress of a stage while it lasts."""
     progress = RowProgress(what, n_rows, passes, shown)
     try:

@@ -34,7 +34,7 @@ def fit(
     shown = not options.quiet
     with TemporaryDirectory(dir=_cache_folder(options), prefix="supred-cache-") as cache:
         # The labels, the kinds of the columns, their texts, the copy as numbers.
-        with stage("reading", 1, 4, shown) as progress:
+        with stage("reading", 1, (3, 4), shown) as progress:
             source, found = _open(options, files, progress.add)
             plan = training_plan(source, **_options.training_choices(options))
             preparation.check(plan)
@@ -53,7 +53,7 @@ def fit(
         sample = rows_at(_blocks(options, found, columns), chosen)
         transformer = preparation.pipeline(plan.columns, sparse=is_sparse).fit(sample)
         n_rows = len(plan.labelled)
-        with stage("training", n_rows, most_passes(estimator), shown) as progress:
+        with stage("training", n_rows, passes_of(estimator), shown) as progress:
             prepare = progress.counting(transformer.transform)
             rows = _blocks(options, found, columns, transform=prepare)
             X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))
@@ -73,11 +73,14 @@ def fit(
     return model, len(plan.y), error
 
 
-def most_passes(estimator: Any) -> int | None:
-    """Return how often a fit and its training error read the rows at most, None if not known."""
+def passes_of(estimator: Any) -> tuple[int, int] | None:
+    """Return how often a fit reads the rows, usually and at most; None if that is not known."""
     max_iter = getattr(estimator, "max_iter", None)
-    # LowDimSVC reads them eight times at first, and up to three times per iteration.
-    return None if max_iter is None else 9 + 3 * int(max_iter)
+    if max_iter is None:
+        return None
+    # LowDimSVC reads them eight times at first, and two or three times in each iteration, of
+    # which ten are usual; the training error takes one more pass.
+    return 9 + 2 * min(10, int(max_iter)), 9 + 3 * int(max_iter)
 
 
 def _cache_folder(options: argparse.Namespace) -> Path | None:
