@@ -101,7 +101,7 @@ def test_ties_grow_with_the_labels():
     W = random_graph()
     few = auto_flow_beta(W, class_ties(some_labels(40, 2, 1), np.ones(40), 2))
     many = auto_flow_beta(W, class_ties(some_labels(40, 2, 4), np.ones(40), 2))
-    assert few == pytest.approx(16 * many)
+    assert few == pytest.approx(4 * many)
 
 
 def test_conjugate_gradients_solve_every_column():

@@ -26,8 +26,8 @@ from scipy import sparse
 from supred.class_embedding.conjugate_gradients import conjugate_gradients
 from supred.class_embedding.graph import parts_of
 
-# A row's tie to its class, in mean degrees of the graph, is this times the square of the number
-# of labelled rows per class. Chosen on draws of MNIST, digits, satellite and segmentation: weak
+# A row's tie to its class, in mean degrees of the graph, is this times the number of labelled
+# rows per class. Chosen on draws of MNIST, digits, satellite and segmentation: weak
 # ties spread one label far, strong ones trust many labels. Above STRONGEST_TIE nothing changes.
 TIE_PER_LABEL = 0.1
 STRONGEST_TIE = 10.0
@@ -65,10 +65,10 @@ class Flow:
 def auto_flow_beta(W: sparse.csr_array, C: sparse.csr_array) -> float:
     """Return the weight of the graph at which ties grow with the labelled rows per class.
 
-    beta = 1 / (min(0.1 m^2, 10) d), m the labelled rows per class, d the mean degree.
+    beta = 1 / (min(0.1 m, 10) d), m the labelled rows per class, d the mean degree.
     """
     per_class = max(C.nnz / C.shape[0], 1.0)
-    tie = min(TIE_PER_LABEL * per_class**2, STRONGEST_TIE)
+    tie = min(TIE_PER_LABEL * per_class, STRONGEST_TIE)
     return float(W.shape[0] / (tie * max(W.sum(), np.finfo(float).tiny)))
 
 

@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 from supred.app.export.model_file import load_model
-from tests.app.cli.conftest import flowers
+from tests.app.cli.conftest import flowers, write_csv
 
 METHODS = [
     ("LowDimSVC", "n_centers=20"),
@@ -238,3 +238,20 @@ def test_the_validation_part_tells_the_error_without_cross_validation(supred, ta
     assert told["held_out_error"] is None
     line = supred(*fit, "--force", "--stream", "--folds", "3").error_line
     assert "--folds cannot be combined with --stream" in line
+
+
+def test_rows_without_a_label_are_learnt_from(supred, tmp_path):
+    """One label per class: the others are found over the neighbours."""
+    X, truth = flowers()
+    few = np.where(np.arange(60) < 3, truth, "")  # the classes take turns
+    path, model = tmp_path / "few.csv", tmp_path / "m.supred"
+    rows = [[*row, label] for row, label in zip(X.tolist(), few, strict=True)]
+    write_csv(path, ["a", "b", "c", "kind"], rows)
+    fit = ["fit", path, "--target", "kind", "--out", model]
+    result = supred(*fit)
+    assert result.code != 0
+    assert "--drop-unlabelled" in result.err
+    result = supred(*fit, "--method", "ClassConstrainedEmbedding")
+    assert result.code == 0, result.err
+    assert "57 row(s) without a label are used without it." in result.err
+    assert np.mean(load_model(model).predict(X) == truth) > 0.9

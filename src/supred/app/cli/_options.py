@@ -126,12 +126,15 @@ def training_choices(options: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
 
 
-def read_training(options: argparse.Namespace) -> "tuple[Table, Preparation]":
+def read_training(
+    options: argparse.Namespace, *, use_unlabelled: bool = False
+) -> "tuple[Table, Preparation]":
     """Read the table to train on, and how it is prepared."""
     from supred.app.tables.assemble import training_table
     from supred.app.tables.preparation import Preparation
 
-    table = training_table(open_table(options), **training_choices(options))
+    choices = training_choices(options)
+    table = training_table(open_table(options), use_unlabelled=use_unlabelled, **choices)
     return table, Preparation(options.impute, options.encode, options.scale)
 
 

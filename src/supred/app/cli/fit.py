@@ -83,20 +83,29 @@ def run(options: argparse.Namespace) -> int:
         _finish(options, *_stream.fit(options, estimator, files))
         return 0
     options.input = files[0] if files else None
-    table, preparation = _options.read_training(options)
+    semi_supervised = options.method == "ClassConstrainedEmbedding"
+    table, preparation = _options.read_training(
+        options, use_unlabelled=semi_supervised and not options.drop_unlabelled
+    )
     preparation.check(table)
 
     import numpy as np
+    from scipy import sparse
 
     from supred.app.export.model_file import TableModel
 
-    labels = table.labels
-    if options.method == "ClassConstrainedEmbedding":
+    X, labels = table.X, table.labels
+    if semi_supervised:
         labels = labels.astype(str)  # the number -1 would mean a row without a label
+    y = labels
+    if table.unlabelled is not None:
+        stack = sparse.vstack if table.is_sparse else np.vstack
+        X = stack([X, table.unlabelled])
+        y = np.append(labels.astype(object), np.full(table.unlabelled.shape[0], None))
     model = TableModel.fit(
         estimator,
-        table.X,
-        labels,
+        X,
+        y,
         table.columns,
         target=table.target,
         preparation=preparation,
@@ -104,7 +113,9 @@ def run(options: argparse.Namespace) -> int:
         notes=preparation.sentences(table),
     )
     error = float(np.mean(model.predict(table.X) != labels))
-    _finish(options, model, table.n_rows, error, table, labels)
+    # Folds of the labelled rows alone would say nothing of what the others add.
+    in_memory = (table, labels) if table.unlabelled is None else ()
+    _finish(options, model, table.n_rows, error, *in_memory)
     return 0
 
 

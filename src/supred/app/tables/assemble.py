@@ -22,6 +22,7 @@ def training_plan(
     exclude: Sequence[str] = (),
     keep: Sequence[str] = (),
     drop_unlabelled: bool = False,
+    use_unlabelled: bool = False,
 ) -> Plan:
     """Decide which columns are features, of which kind, and what the labels are.
 
@@ -37,6 +38,8 @@ def training_plan(
         Text columns to use although they look like identifiers.
     drop_unlabelled : bool
         Leave out rows without a label; an error otherwise.
+    use_unlabelled : bool
+        Keep them, for a method that learns from them; labels may then be very few.
     """
     names, title = source.names, source.title
     target = target or source.target
@@ -49,8 +52,10 @@ def training_plan(
     wanted = [find_column(name, names, title, option="--keep") for name in keep]
     if goal in left_out:
         raise TableError(f"{goal!r} is the target and cannot be excluded.")
-    y, labelled, notes = _labels(source, goal, drop_unlabelled)
-    check_labels(y, goal)
+    y, labelled, notes = _labels(source, goal, drop_unlabelled or use_unlabelled)
+    if use_unlabelled and notes:
+        notes = [f"{int((~labelled).sum())} row(s) without a label are used without it."]
+    check_labels(y, goal, few=use_unlabelled)
     named_by = left_out[0] if left_out else None
     rest = [name for name in names if name != goal and name not in left_out]
     summaries = source.summaries(rest)
@@ -143,11 +148,22 @@ def training_table(source: MemorySource | SparseSource, **options: Any) -> Table
         if plan.named_by is None
         else source.texts(plan.named_by).fill_null("").to_pylist()
     )
+    unlabelled = None
     if not plan.labelled.all():
         kept = np.flatnonzero(plan.labelled)
+        if options.get("use_unlabelled"):
+            unlabelled = X[np.flatnonzero(~plan.labelled)]
         X, row_names = X[kept], [row_names[k] for k in kept]
     return Table(
-        plan.title, plan.columns, X, plan.target, plan.y, row_names, plan.ignored, plan.notes
+        plan.title,
+        plan.columns,
+        X,
+        plan.target,
+        plan.y,
+        row_names,
+        plan.ignored,
+        plan.notes,
+        unlabelled,
     )
 
 

@@ -32,6 +32,8 @@ class Table:
         Columns that are left out.
     notes : list of str
         Sentences on what was done while reading.
+    unlabelled : ndarray of float or sparse matrix, or None
+        Rows without a label, where they were asked for.
     """
 
     title: str
@@ -42,6 +44,7 @@ class Table:
     row_names: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unlabelled: Any = None
 
     @property
     def n_rows(self) -> int:
@@ -105,14 +108,19 @@ class Plan:
     is_sparse: bool = False
 
 
-def check_labels(y: np.ndarray, target: str) -> None:
-    """Raise a TableError if the target cannot be one of classes."""
+def check_labels(y: np.ndarray, target: str, *, few: bool = False) -> None:
+    """Raise a TableError if the target cannot be one of classes.
+
+    With `few` there may be one label per class.
+    """
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) < 2:
         raise TableError(
             f"the target {target!r} has one value only ({classes[0].item()!r}); "
             "a classifier needs at least two."
         )
+    if few:
+        return
     if len(y) >= 10 and len(classes) > len(y) / 2:
         raise TableError(
             f"the target {target!r} has {len(classes)} different values in {len(y)} rows; "
