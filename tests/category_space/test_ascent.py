@@ -8,15 +8,13 @@ from sklearn.datasets import load_iris, load_wine
 
 from supred.category_space.ascent import (
     AscentOptions,
-    absolute_pull,
     ascend,
-    auxiliary_step,
     greedy_start,
     random_start,
     solve_absolute,
     solve_squared,
-    squared_pull,
 )
+from supred.category_space.criteria import absolute_pull, auxiliary_step, squared_pull
 from supred.category_space.problem import build_problem, build_sparse_problem, orient, whitening
 from supred.numerics.class_scatter import (
     ClassRows,
@@ -249,13 +247,13 @@ def test_scatters_by_matrices_rows_and_sparse_rows_agree(origin):
 
 def test_whitened_scatters_sum_to_the_identity():
     # About the class means the whitened scatters add up to n times (nearly) the identity.
-    problem = wine_problem(origin="class", whiten=True)
+    problem = wine_problem(origin="class", alpha=1e-4)
     total = problem.scatters.matrices.sum(axis=0) / 178
     np.testing.assert_allclose(total, np.eye(13), atol=0.02)
-    np.testing.assert_allclose(problem.whitener @ problem.unwhitener, np.eye(13), atol=1e-10)
-    by_rows = wine_problem(origin="class", whiten=True, keep_rows=True)
+    np.testing.assert_allclose(problem.whitener.T @ problem.unwhitener, np.eye(13), atol=1e-10)
+    by_rows = wine_problem(origin="class", alpha=1e-4, keep_rows=True)
     np.testing.assert_allclose(by_rows.scatters.matrices, problem.scatters.matrices, atol=1e-9)
-    np.testing.assert_array_equal(whitening(np.zeros((2, 2)))[0], np.eye(2))
+    np.testing.assert_array_equal(whitening(np.zeros((2, 2)), 0.0)[0], np.eye(2))
 
 
 def test_leading_eigenpair_of_many_dimensions_is_the_dense_one():

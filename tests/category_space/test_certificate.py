@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 from scipy.linalg import block_diag
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.metrics import pairwise_distances
 
+from supred import CategorySpace
 from supred.category_space.ascent import AscentOptions, random_start, solve_squared
-from supred.category_space.certificate import Certificate, certify, rapcsak_eigenvalue
+from supred.category_space.certificate import (
+    Certificate,
+    certify,
+    rapcsak_eigenvalue,
+    second_order_eigenvalue,
+)
 from supred.category_space.problem import build_problem
 from supred.numerics.class_scatter import ClassRows, MatrixScatters, RowScatters, members_of
 
@@ -14,7 +21,7 @@ from supred.numerics.class_scatter import ClassRows, MatrixScatters, RowScatters
 def problem_of(load, origin="global", whiten=False):
     X, y = load(return_X_y=True)
     X = X / np.maximum(X.std(axis=0), 1e-3)
-    options = {"n_dims": X.shape[1], "origin": origin, "whiten": whiten}
+    options = {"n_dims": X.shape[1], "origin": origin, "alpha": 1e-4 if whiten else None}
     return build_problem(
         X, lambda block: block, members_of(y, y.max() + 1), np.ones(len(y)), **options
     ).scatters
@@ -126,7 +133,7 @@ def test_lanczos_and_dense_certificates_agree(monkeypatch):
 
 
 def test_it_prints_well():
-    text = str(Certificate("dual", 2.0, 2.0 + 1e-9, 5e-10, 1.5, np.ones(2), 1e-6, 3))
+    text = str(Certificate("dual", 2.0, 2.0 + 1e-9, 5e-10, 1.5, np.ones(2), 1e-6, 3, -1.0))
     assert text.splitlines() == [
         "The global optimum, by the dual certificate.",
         "  objective           2",
@@ -149,3 +156,50 @@ def test_the_units_of_the_rows_do_not_matter(unit):
     assert scaled.bound == pytest.approx(plain.bound * unit**2, rel=2e-6)
     assert scaled.objective == pytest.approx(plain.objective * unit**2, rel=1e-9)
     assert scaled.rapcsak == pytest.approx(plain.rapcsak * unit**2, rel=1e-5)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_second_order_condition_is_the_dense_one_on_the_tangent_space(load):
+    scatters = problem_of(load)
+    K, D = scatters.n_classes, scatters.n_dims
+    for W in (solve_squared(scatters, AscentOptions(tol=1e-10)).axes, random_start(D, K, 0)):
+        M = W.T @ scatters.apply(W)
+        M = 0.5 * (M + M.T)
+        operator = block_diag(*scatters.matrices) - np.kron(M, np.eye(D))
+        # U (D x K) is flattened column by column; an orthonormal basis of the tangent space.
+        units = np.eye(D * K).reshape(D * K, K, D).transpose(0, 2, 1)
+        images = [U - 0.5 * W @ (W.T @ U + U.T @ W) for U in units]
+        flat = np.array([U.T.ravel() for U in images])
+        values, vectors = np.linalg.eigh(flat)
+        basis = vectors[:, values > 0.5]
+        dense = np.linalg.eigvalsh(basis.T @ operator @ basis)[-1]
+        scale = np.linalg.norm(scatters.matrices[0], 2)
+        assert abs(second_order_eigenvalue(scatters, W) - dense) <= 1e-8 * scale
+
+
+def test_second_order_condition_holds_where_the_ascent_ends():
+    scatters = problem_of(load_wine)
+    solution = solve_squared(scatters, AscentOptions(tol=1e-10))
+    assert second_order_eigenvalue(scatters, solution.axes) <= 1e-8 * solution.objective
+    assert second_order_eigenvalue(scatters, random_start(13, 3, 0)) > 0
+
+
+def test_rapcsaks_condition_holds_in_the_features_of_a_narrow_kernel():
+    """About the class's origin, as the paper has it: each class has directions of its own."""
+    X, y = load_iris(return_X_y=True)
+    X = np.unique(np.column_stack([X, y]), axis=0)
+    X, y = X[:, :-1], X[:, -1]
+    width = 0.02 * np.median(pairwise_distances(X))
+    model = CategorySpace(
+        kernel="rbf", gamma=0.5 / width**2, origin="class", whiten=False, certify=True
+    ).fit(X, y)
+    assert model.certificate_.kind == "rapcsak"
+    assert "best orthonormal axes" in model.certificate_.summary()
+
+
+def test_summaries_say_what_is_certain():
+    found = Certificate("none", 9.9, 10.0, 0.0101, 1.0, None, 1e-6, 7, 0.3)
+    assert "A small change of the axes would be better" in found.summary()
+    assert "1.0 % higher" in found.summary()
+    proven = Certificate("dual", 10.0, 10.0, 1e-9, 1.0, np.ones(2), 1e-6, 7, -0.3)
+    assert proven.summary().startswith("These are the best orthonormal axes there are")

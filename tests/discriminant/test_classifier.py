@@ -13,9 +13,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from supred import KernelDiscriminantAnalysis
 from supred.discriminant.directions import Problem, kernel_directions
-from supred.discriminant.gaussian_classes import GaussianClasses
 from supred.discriminant.kernel_fisher import left_out_coordinates
 from supred.numerics.class_scatter import members_of
+from supred.numerics.gaussian_classes import GaussianClasses
 from supred.numerics.kernel_basis import eigenbasis, kernel_at_landmarks
 from supred.numerics.kernel_choice import choose_kernel
 from tests.family import EstimatorFamily, blobs, read_only

@@ -1,14 +1,12 @@
 """Category space: one axis per class, the axes orthonormal.
 
 Smith and Rangarajan, "A category space approach to supervised dimensionality reduction". W has
-shape (n_dims, n_classes) and W^T W = I. Two criteria are maximised over W:
-
-- squared (CQS): 1/2 sum_k w_k^T R_k w_k, R_k the scatter of class k about an origin;
-- absolute (CAS): sum_k sum_i v_i sqrt((w_k . x_i - m_k)^2 + eps^2) over the rows i of class k.
-
-Both are raised by the same step, W <- polar(B) with B = [R_k w_k] or B = [sum_i v_i z_i x_i]: the
-criterion is convex in W, so it lies above its tangent at the current W, <W, B> plus a constant,
-and the polar factor of B maximises that over orthonormal W. So the objective never falls.
+shape (n_dims, n_classes) and W^T W = I. The criteria (:mod:`supred.category_space.criteria`) are
+all raised by the same step, W <- polar(B), B the gradient at W: the criterion is convex in W, so it
+lies above its tangent at the current W, <W, B> plus a constant, and the polar factor of B
+maximises that over orthonormal W. So the objective never falls. With more classes than dimensions
+W is a tight frame, W W^T = I: the polar factor still maximises the tangent, over the W of spectral
+norm one.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,12 +16,10 @@ from time import perf_counter
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.optimize import brentq
 
-from supred.category_space.problem import CategoryProblem
+from supred.category_space.criteria import absolute_pull, squared_pull
 from supred.numerics.class_scatter import (
     ClassRows,
-    RowScatters,
     Scatters,
     leading_eigenpair,
     polar,
@@ -115,55 +111,6 @@ def start_from_rows(classes: Sequence[ClassRows], seed: int) -> np.ndarray:
     for c in classes:
         B += c.pull(rng.standard_normal((len(c.weights), K)))
     return polar(B)
-
-
-def squared_pull(scatters: Scatters, W: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the squared criterion 1/2 sum_k w_k^T R_k w_k and its gradient [R_k w_k]."""
-    B = scatters.apply(W)
-    return 0.5 * float(np.sum(W * B)), B
-
-
-def auxiliary_step(
-    a: np.ndarray, weights: np.ndarray, eps: float, *, free_origin: bool
-) -> tuple[float, np.ndarray]:
-    """Return the origin m and z_i = (a_i - m) / sqrt((a_i - m)^2 + eps^2) of one class.
-
-    With a free origin m is the root of sum_i v_i z_i = 0, the smoothed median of a: the z are
-    then the exact maximisers of sum_i v_i (z_i a_i + eps sqrt(1 - z_i^2)) under the paper's
-    constraint that they add up to zero. Else m = 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from supred.category_space.ascent import auxiliary_step
-    >>> m, z = auxiliary_step(np.array([0.0, 1.0, 9.0]), np.ones(3), 1e-6, free_origin=True)
-    >>> round(m, 5), z.round(5).tolist()
-    (1.0, [-1.0, 0.0, 1.0])
-    """
-
-    def slopes(m: float) -> np.ndarray:
-        return (a - m) / np.hypot(a - m, eps)
-
-    if not free_origin:
-        return 0.0, slopes(0.0)
-    low, high = float(a.min()), float(a.max())
-    if high == low:
-        return low, np.zeros_like(a)
-    m = brentq(lambda m: float(weights @ slopes(m)), low, high, xtol=1e-14 * (high - low))
-    return float(m), slopes(m)
-
-
-def absolute_pull(
-    classes: Sequence[ClassRows], W: np.ndarray, eps: float, *, free_origin: bool
-) -> tuple[float, np.ndarray]:
-    """Return the absolute criterion and its gradient [sum_i v_i z_i (x_i - o_k)]."""
-    objective, columns = 0.0, []
-    for k, rows in enumerate(classes):
-        a = rows.project(W[:, k])
-        m, z = auxiliary_step(a, rows.weights, eps, free_origin=free_origin)
-        objective += float(rows.weights @ np.hypot(a - m, eps))
-        columns.append(rows.pull(rows.weights * z))
-    return objective, np.column_stack(columns)
 
 
 def ascend(
@@ -258,32 +205,6 @@ DEFAULT_OPTIONS = AscentOptions()
 Draw = Callable[[int], np.ndarray]
 
 
-def solve(
-    problem: CategoryProblem, criterion: str, *, free_origin: bool, options: AscentOptions
-) -> CategorySolution:
-    """Maximise the criterion of a problem; the absolute one starts from the squared one.
-
-    Parameters
-    ----------
-    problem : CategoryProblem
-    criterion : {"squared", "absolute"}
-    free_origin : bool
-        Whether the absolute criterion finds the origin of each class.
-    options : AscentOptions
-    """
-    draw = None
-    # Whitened wide rows are always dense: their starts can stay uniform.
-    if problem.wide and problem.whitener is None and isinstance(problem.scatters, RowScatters):
-        draw = partial(start_from_rows, problem.scatters.classes)
-    solution = solve_squared(problem.scatters, options, draw=draw)
-    if criterion == "squared" or problem.class_rows is None:
-        return solution
-    eps = SMOOTHING * (problem.rms_distance or 1.0)
-    return solve_absolute(
-        problem.class_rows, eps, solution.axes, options, free_origin=free_origin, draw=draw
-    )
-
-
 def solve_squared(
     scatters: Scatters, options: AscentOptions = DEFAULT_OPTIONS, *, draw: Draw | None = None
 ) -> CategorySolution:
@@ -313,7 +234,7 @@ def solve_squared(
     """
     W, bound = greedy_start(scatters)
     pull = partial(squared_pull, scatters)
-    return _best_of(pull, W, options, bound=bound, momentum=True, draw=draw)
+    return best_of(pull, W, options, bound=bound, momentum=True, draw=draw)
 
 
 def solve_absolute(
@@ -323,6 +244,7 @@ def solve_absolute(
     options: AscentOptions = DEFAULT_OPTIONS,
     *,
     free_origin: bool,
+    heuristic: bool = False,
     draw: Draw | None = None,
 ) -> CategorySolution:
     """Maximise sum_k sum_i v_i sqrt((w_k . x_i - m_k)^2 + eps^2) over orthonormal W.
@@ -339,13 +261,15 @@ def solve_absolute(
         As in :func:`solve_squared`.
     free_origin : bool
         Whether m_k is the smoothed median of each class; else 0.
+    heuristic : bool, default=False
+        Take the auxiliary step by the paper's heuristic.
     """
-    pull = partial(absolute_pull, classes, eps=eps, free_origin=free_origin)
+    pull = partial(absolute_pull, classes, eps=eps, free_origin=free_origin, heuristic=heuristic)
     # This criterion is near to piecewise linear: plain steps are few.
-    return _best_of(pull, W, options, momentum=False, draw=draw)
+    return best_of(pull, W, options, momentum=False, draw=draw)
 
 
-def _best_of(
+def best_of(
     pull: Callable[[np.ndarray], tuple[float, np.ndarray]],
     W: np.ndarray,
     options: AscentOptions,

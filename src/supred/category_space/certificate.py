@@ -49,11 +49,18 @@ class Certificate:
         Relative gap up to which a certificate is said to hold.
     n_iter : int
         Rounds of cutting planes.
+    second_order : float
+        Largest eigenvalue of the same operator on the tangent space of the orthonormal axes; at
+        most zero, up to rounding, at a local optimum.
 
     Examples
     --------
     >>> from supred.category_space.certificate import Certificate
-    >>> print(Certificate("none", 9.9, 10.0, 0.0101, 1.0, None, 1e-6, 7))
+    >>> certificate = Certificate("none", 9.9, 10.0, 0.0101, 1.0, None, 1e-6, 7, -0.5)
+    >>> print(certificate.summary())
+    No small change of the axes is better, but whether they are the best of all is not proven. No \
+    other orthonormal axes can have a criterion more than 1.0 % higher.
+    >>> print(certificate)
     Not certified as the global optimum.
       objective           9.9
       bound               10 (1.0% above)
@@ -68,6 +75,32 @@ class Certificate:
     multipliers: np.ndarray | None
     tol: float
     n_iter: int
+    second_order: float
+
+    def summary(self) -> str:
+        """Return in two sentences what is certain, and how far the rest could be."""
+        if self.holds:
+            how = (
+                "each class spreads most along its own axis, so that no choice could be better"
+                if self.kind == "rapcsak"
+                else "a bound on every other choice of axes was found that they reach"
+            )
+            return (
+                f"These are the best orthonormal axes there are: {how}. The proof leaves open "
+                f"{max(self.gap, 0.0):.1e} of the criterion, which is rounding."
+            )
+        local = self.second_order <= self.tol * abs(self.objective)
+        first = (
+            "No small change of the axes is better, but whether they are the best of all is not "
+            "proven."
+            if local
+            else "A small change of the axes would be better: the solver has not reached an "
+            "optimum; lower tol or raise max_iter."
+        )
+        return (
+            f"{first} No other orthonormal axes can have a criterion more than "
+            f"{100 * self.gap:.1f} % higher."
+        )
 
     @property
     def holds(self) -> bool:
@@ -137,16 +170,47 @@ def rapcsak_eigenvalue(scatters: Scatters, W: np.ndarray) -> float:
     >>> abs(rapcsak_eigenvalue(MatrixScatters(R), np.eye(2))) < 1e-12
     True
     """
+    return _operator_eigenvalue(scatters, W, lambda U: U)
+
+
+def second_order_eigenvalue(scatters: Scatters, W: np.ndarray) -> float:
+    """Return the largest eigenvalue of U -> [R_k u_k] - U M on the tangent space at W.
+
+    The paper's second-order condition (eq. 47): it is at most zero at a local maximum. Tangent
+    are the U with W^T U + U^T W = 0, and U - W sym(W^T U) is the nearest of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.category_space.certificate import second_order_eigenvalue
+    >>> from supred.numerics.class_scatter import MatrixScatters
+    >>> R = np.array([np.diag([4.0, 1.0]), np.diag([3.0, 1.0])])
+    >>> round(second_order_eigenvalue(MatrixScatters(R), np.eye(2)), 8)
+    -0.5
+    """
+
+    def tangent(U: np.ndarray) -> np.ndarray:
+        overlap = W.T @ U
+        return U - W @ (0.5 * (overlap + overlap.T))
+
+    return _operator_eigenvalue(scatters, W, tangent)
+
+
+def _operator_eigenvalue(
+    scatters: Scatters, W: np.ndarray, project: Callable[[np.ndarray], np.ndarray]
+) -> float:
+    """Return the largest eigenvalue of U -> [R_k u_k] - U M on the range of a projection."""
     M = W.T @ scatters.apply(W)
     M = 0.5 * (M + M.T)
-    # Lanczos measures its accuracy relative to the eigenvalue, which may be zero: shift it.
-    shift = float(np.abs(M).sum(axis=1).max()) or 1.0
+    # Lanczos measures its accuracy relative to the eigenvalue, which may be zero: shift it. Off
+    # the range of the projection the shifted operator is zero, and never the largest.
+    shift = 2.0 * float(np.abs(M).sum(axis=1).max()) or 1.0
 
     def multiply(flat: np.ndarray) -> np.ndarray:
         if flat.ndim == 2:
             return np.column_stack([multiply(column) for column in flat.T])
-        U = flat.reshape(W.shape)
-        return (scatters.apply(U) - U @ M + shift * U).ravel()
+        U = project(flat.reshape(W.shape))
+        return project(scatters.apply(U) - U @ M + shift * U).ravel()
 
     return largest_eigenpair(multiply, W.size)[0] - shift
 
@@ -183,6 +247,11 @@ def certify(
       bound               2.5 (0.0e+00 of it above)
       Rapcsak's condition does not hold (largest eigenvalue 2)
     """
+    if scatters.n_dims < scatters.n_classes:
+        raise ValueError(
+            f"{scatters.n_classes} classes in {scatters.n_dims} dimensions cannot have orthonormal "
+            "axes, and no certificate is known for others; use kernel='rbf' or more features."
+        )
     # The linear programs have absolute tolerances: the units of the rows must not matter.
     unit = float(np.sum(W * scatters.apply(W))) / scatters.n_classes or 1.0
     found = _certify_scaled(scatters.divided_by(unit), W, tol=tol, max_iter=max_iter)
@@ -191,6 +260,7 @@ def certify(
         objective=found.objective * unit,
         bound=found.bound * unit,
         rapcsak=found.rapcsak * unit,
+        second_order=found.second_order * unit,
         multipliers=None if found.multipliers is None else found.multipliers * unit,
     )
 
@@ -200,17 +270,18 @@ def _certify_scaled(scatters: Scatters, W: np.ndarray, *, tol: float, max_iter: 
     point = _Stationary.of(scatters, W)
     objective = 0.5 * float(np.trace(point.M))
     rapcsak = rapcsak_eigenvalue(scatters, W)
+    second = second_order_eigenvalue(scatters, W)
     leading = sum(leading_eigenpair(scatters, k)[0] for k in range(scatters.n_classes))
     free = 0.5 * leading  # the bound at Y = 0: each axis on its own
     if free - objective <= tol * objective:
         gap = (free - objective) / objective if objective else 0.0
-        return Certificate("rapcsak", objective, free, gap, rapcsak, None, tol, 0)
+        return Certificate("rapcsak", objective, free, gap, rapcsak, None, tol, 0, second)
     bound, multipliers, n_iter = dual_bound(point, tol=tol, max_iter=max_iter)
     if free < bound:
         bound, multipliers = free, np.diag(point.M).copy()
     gap = (bound - objective) / objective
     kind = "dual" if gap <= tol else "none"
-    return Certificate(kind, objective, bound, gap, rapcsak, multipliers, tol, n_iter)
+    return Certificate(kind, objective, bound, gap, rapcsak, multipliers, tol, n_iter, second)
 
 
 def bound_at(point: _Stationary, nu: np.ndarray) -> float:

@@ -10,26 +10,28 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from supred.base.dask_input import refuse
 from supred.base.mapped_classifier import MappedClassifier
+from supred.base.sources import refuse_source
 from supred.base.state import register
 from supred.base.validation import check_weights
-from supred.category_space.ascent import AscentOptions, CategorySolution, solve
+from supred.category_space.ascent import CategorySolution
 from supred.category_space.certificate import Certificate, certify
-from supred.category_space.problem import (
-    ORIGINS,
-    CategoryProblem,
-    check_spread,
-    kernel_problem,
-    linear_problem,
-    orient,
+from supred.category_space.decisions import AxisRule, angle_rule, linear_rule
+from supred.category_space.labels import (
+    LabelledRows,
+    is_label_matrix,
+    label_weights,
+    read_label_matrix,
 )
-from supred.common.arguments import check_choice, check_integer, check_real
+from supred.category_space.problem import CategoryProblem, orient
+from supred.category_space.settings import Settings
+from supred.category_space.solver import solve
 from supred.common.labels import encode_labels
-from supred.numerics.class_scatter import members_of
-from supred.numerics.kernel_basis import LandmarkKernel, check_kernel, kernel_at_landmarks
 from supred.numerics.latent_maps import KernelMap
 
 register(Certificate)
+register(AxisRule)
 
 
 def _is_linear(estimator: "CategorySpace") -> bool:
@@ -42,45 +44,62 @@ def _is_linear(estimator: "CategorySpace") -> bool:
 
 
 class CategorySpace(MappedClassifier):
-    """One orthonormal axis per class, along which that class spreads most.
+    """One axis per class, along which that class spreads most.
 
-    `transform` gives one coordinate per class, `predict` the class whose axis makes the smallest
-    angle with the row. The axes W maximise a criterion over W^T W = I; with the squared
-    criterion `certificate` can often prove that no other axes are better.
-
-    The angles of `predict` need no training and are a weak rule: a linear SVM on the coordinates
-    of `transform` is nearly always better (iris as it comes: 0.78 by the angles). Use this class
-    as a transformer in a pipeline where accuracy counts.
+    `transform` gives one coordinate per class. The axes W maximise a criterion over W^T W = I;
+    with the squared criterion `certificate` can often prove that no other axes are better. The
+    defaults work in the whitened features of a Gaussian kernel, with width and ridge chosen by
+    closed-form leave-one-out, and classify by the angle with the class means. The paper's plain
+    form is
+    ``CategorySpace(kernel="linear", whiten=False, classifier="angle")``.
 
     Parameters
     ----------
     criterion : {"squared", "absolute"}, default="squared"
         Sum of squares or of absolute values of the projections of each class on its own axis.
         The absolute one weighs far rows less.
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Linear axes need at least as many features as classes. A callable takes two sets of rows
-        and returns the matrix of their kernel.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="rbf"
+        A callable takes two sets of rows and returns the matrix of their kernel. With fewer
+        dimensions than classes (a linear kernel and few features) the axes are not orthogonal
+        but a tight frame, W W^T = I.
     origin : {"auto", "global", "class", "zero"}, default="auto"
         The point from which the spread of a class is measured: the mean of all rows, the mean
         of the class (the axes then know nothing of where the classes lie), or zero. "auto" is
-        "global" for the linear kernel and "zero" for the others, whose angles mean most there.
+        "global" for the linear kernel and for a matrix of labels, and "zero" for other kernels,
+        whose angles mean most there.
         With a kernel only the criterion knows the origin: `transform` subtracts nothing.
-    whiten : bool, default=False
+    whiten : bool, default=True
         First divide by the pooled covariance within the classes. Makes the criterion as sharp
-        as Fisher's; ``components_`` are then orthonormal only after that division. With a kernel
-        `predict` then takes the angle with the mean of each class in place of its axis: wide
-        kernels make rows share a long part that no axis tells apart.
-    gamma : "scale" or float, default="scale"
+        as Fisher's; ``components_`` are then orthonormal only after that division.
+    classifier : {"auto", "angle", "linear"}, default="auto"
+        "angle" takes the class whose axis makes the smallest angle with the row (with a whitened
+        kernel: whose mean does). "linear" has linear discriminants on the coordinates. "auto"
+        is "linear" for the linear kernel and for labels, and "angle" for kernels: training rows
+        lie nearer to their axes than new ones, and a trained classifier takes them at their word.
+    gamma : "auto", "scale" or float, default="auto"
         Width of the "rbf" and factor of the "poly" kernel; "scale" is one over twice
-        the total variance of the features.
+        the total variance of the features, "auto" a multiple of that chosen by leave-one-out
+        ("rbf"; "scale" with "poly").
+    alpha : "auto" or float, default="auto"
+        Ridge of the whitening, in units of the total variance; "auto" chooses by leave-one-out.
     degree, coef0 : float, default=3 and 1
         Of the "poly" kernel, ``(gamma x.y + coef0) ** degree``.
     n_landmarks : int, "auto" or None, default="auto"
         Rows that span the kernel's features; None means all. "auto" takes all distinct rows up
-        to 2000, else 1000 at random (the Nystroem method).
-    n_init : int, default=5
-        Random starts beside the computed one; the best result is kept. With a kernel and the
-        squared criterion 0 is quicker and lost nothing on iris, wine and digits.
+        to 500, else 500 at random (the Nystroem method).
+    margin : float, default=0
+        Margin about the origin, in units of the rows' root mean square distance to their mean:
+        rows whose projection is smaller are pushed away from the origin as by the squared hinge
+        loss of an SVM (squared criterion).
+    overlap_penalty : float or None, default=None
+        None asks for orthogonal axes. A number lets unit vectors overlap, at this price: 0 gives
+        the leading direction of each class, large numbers orthogonal axes (squared criterion).
+    auxiliary_step : {"exact", "heuristic"}, default="exact"
+        Of the absolute criterion about the class's origin: the exact maximiser, found by a line
+        search, or the paper's heuristic (eq. 26), which may cycle.
+    n_init : "auto" or int, default="auto"
+        Random starts beside the computed one; the best result is kept. "auto" is 5 for the
+        linear kernel without whitening and 0 else, where they gain nothing.
     max_iter : int, default=5000
         Steps from each start.
     tol : float, default=1e-6
@@ -88,7 +107,7 @@ class CategorySpace(MappedClassifier):
     class_weight : None, "balanced" or dict, default=None
         Factor of each class's sample weights.
     certify : bool, default=False
-        Compute ``certificate_`` in `fit` (squared criterion only).
+        Compute ``certificate_`` in `fit` (orthogonal axes of the squared criterion only).
     random_state : int, RandomState or None, default=None
         Seed of the random starts and landmarks.
     n_jobs : int or None, default=None
@@ -97,6 +116,8 @@ class CategorySpace(MappedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    multilabel_ : bool
+        Whether `fit` got a matrix of labels.
     components_ : ndarray of shape (n_classes, n_features)
         Linear kernel: ``transform`` is ``(X - center_) @ components_.T``.
     center_ : ndarray of shape (n_features,)
@@ -105,6 +126,8 @@ class CategorySpace(MappedClassifier):
         Other kernels: ``transform`` is the kernel to the landmarks times this.
     class_means_ : ndarray of shape (n_classes, n_classes)
         Mean of each class in the coordinates of `transform`.
+    gamma_, alpha_ : float
+        Width and ridge that were used.
     objective_ : float
         Value of the criterion.
     history_ : dict of ndarray
@@ -112,22 +135,28 @@ class CategorySpace(MappedClassifier):
     n_iter_ : int
     stopping_reason_ : {"converged", "max_iter"}
     certificate_ : Certificate or None
-        With ``certify=True``.
+        With ``certify=True``; ``certificate_.summary()`` says it in words.
 
     Notes
     -----
     A. O. Smith and A. Rangarajan, "A category space approach to supervised dimensionality
-    reduction". What differs from the paper, and why, is told in ``docs/category-space.md``.
+    reduction". What differs from the paper, and why, is described in ``docs/category-space.md``.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from supred import CategorySpace
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = CategorySpace(whiten=True, random_state=0).fit(X, y)
+    >>> model = CategorySpace(random_state=0).fit(X, y)
     >>> model.transform(X).shape
     (150, 3)
-    >>> print(model.certificate(X, y))
+    >>> bool(model.score(X, y) > 0.95)
+    True
+
+    The paper's form, and whether its axes are the best there are:
+
+    >>> plain = CategorySpace(kernel="linear", whiten=False, classifier="angle", random_state=0)
+    >>> print(plain.fit(X, y).certificate(X, y))
     The global optimum, by the dual certificate.
       objective           ...
       bound               ...
@@ -137,7 +166,10 @@ class CategorySpace(MappedClassifier):
     _fitted_attributes = (
         *MappedClassifier._fitted_attributes,
         "_inverse_components",
+        "_rule",
+        "multilabel_",
         "class_means_",
+        "alpha_",
         "certificate_",
         "objective_",
         "n_iter_",
@@ -149,14 +181,19 @@ class CategorySpace(MappedClassifier):
         self,
         criterion: str = "squared",
         *,
-        kernel: str | Callable[[Any, Any], np.ndarray] = "linear",
+        kernel: str | Callable[[Any, Any], np.ndarray] = "rbf",
         origin: str = "auto",
-        whiten: bool = False,
-        gamma: float | str = "scale",
+        whiten: bool = True,
+        classifier: str = "auto",
+        gamma: float | str = "auto",
+        alpha: float | str = "auto",
         degree: float = 3,
         coef0: float = 1.0,
         n_landmarks: int | str | None = "auto",
-        n_init: int = 5,
+        margin: float = 0.0,
+        overlap_penalty: float | None = None,
+        auxiliary_step: str = "exact",
+        n_init: int | str = "auto",
         max_iter: int = 5000,
         tol: float = 1e-6,
         class_weight: str | dict[Any, float] | None = None,
@@ -168,10 +205,15 @@ class CategorySpace(MappedClassifier):
         self.kernel = kernel
         self.origin = origin
         self.whiten = whiten
+        self.classifier = classifier
         self.gamma = gamma
+        self.alpha = alpha
         self.degree = degree
         self.coef0 = coef0
         self.n_landmarks = n_landmarks
+        self.margin = margin
+        self.overlap_penalty = overlap_penalty
+        self.auxiliary_step = auxiliary_step
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -187,8 +229,9 @@ class CategorySpace(MappedClassifier):
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
             Rows, or with ``kernel="precomputed"`` their kernel matrix (n_rows, n_rows).
-        y : array-like of shape (n_rows,)
-            Labels of at least two classes.
+        y : array-like of shape (n_rows,) or (n_rows, n_labels)
+            Labels of at least two classes; or a matrix of zeros and ones, a column per label, of
+            which a row may have several.
         sample_weight : array-like of shape (n_rows,), optional
             A whole-number weight k is the same as k copies of the row.
 
@@ -196,15 +239,13 @@ class CategorySpace(MappedClassifier):
         -------
         self
         """
-        self._check_parameters()
-        X, classes, class_index = self._validate_rows_and_labels(X, y)
-        weights = check_weights(sample_weight, self.class_weight, class_index, classes)
+        settings = Settings(**self.get_params(deep=False))
+        settings.check()
+        rows = self._labelled_rows(X, y, sample_weight, reset=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        kernel = self._choose_kernel(X, weights, seed)
-        problem = self._problem(X, class_index, weights, classes, kernel)
-        options = AscentOptions(self.n_init, self.max_iter, self.tol, seed, self.n_jobs)
-        free_origin = self._origin == "class"
-        solution = solve(problem, self.criterion, free_origin=free_origin, options=options)
+        kernel, alpha = settings.choose_kernel(rows, seed)
+        problem = settings.problem(rows, kernel, alpha)
+        solution = solve(problem, settings.to_maximise(), settings.ascent_options(seed))
         if not solution.converged:
             warnings.warn(
                 f"CategorySpace did not converge in max_iter={self.max_iter} steps (residual "
@@ -212,7 +253,7 @@ class CategorySpace(MappedClassifier):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self._keep(classes, problem, solution)
+        self._keep(settings, rows, problem, solution, alpha)
         return self
 
     def certificate(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -233,21 +274,21 @@ class CategorySpace(MappedClassifier):
         >>> from sklearn.datasets import load_wine
         >>> from supred import CategorySpace
         >>> X, y = load_wine(return_X_y=True)
-        >>> CategorySpace(random_state=0).fit(X, y).certificate(X, y).kind
+        >>> model = CategorySpace(kernel="linear", whiten=False, random_state=0).fit(X, y)
+        >>> model.certificate(X, y).kind
         'dual'
         """
         check_is_fitted(self)
-        self._check_squared("certificate")
-        X = validate_data(self, X, reset=False, **self._input_options)
-        classes, class_index = encode_labels(y)
-        if not np.array_equal(classes, self.classes_):
+        settings = Settings(**self.get_params(deep=False))
+        settings.check_certifiable("certificate")
+        rows = self._labelled_rows(X, y, sample_weight, reset=False)
+        if not np.array_equal(rows.classes, self.classes_):
             raise ValueError(
-                f"y holds the classes {classes.tolist()}, but the model was fitted on "
+                f"y holds the classes {rows.classes.tolist()}, but the model was fitted on "
                 f"{self.classes_.tolist()}; pass the rows and labels that were given to fit."
             )
-        weights = check_weights(sample_weight, self.class_weight, class_index, classes)
         kernel = self._map.kernel if isinstance(self._map, KernelMap) else None
-        problem = self._problem(X, class_index, weights, classes, kernel)
+        problem = settings.problem(rows, kernel, self.alpha_)
         return certify(problem.scatters, problem.axes_of(self._map))
 
     @available_if(_is_linear)
@@ -286,82 +327,55 @@ class CategorySpace(MappedClassifier):
         return np.array([str(label) for label in self.classes_.tolist()], dtype=object)
 
     @property
-    def _origin(self) -> str:
-        if self.origin != "auto":
-            return self.origin
-        return "global" if self.kernel == "linear" else "zero"
+    def gamma_(self) -> float:
+        """Width of the kernel that was used."""
+        return self.kernel_.gamma
 
-    def _check_parameters(self) -> None:
-        check_choice("criterion", self.criterion, ("squared", "absolute"))
-        check_choice("origin", self.origin, ("auto", *ORIGINS))
-        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        check_integer("n_init", self.n_init, low=0)
-        check_integer("max_iter", self.max_iter, low=1)
-        check_real("tol", self.tol, low=0)
-        if self.certify:
-            self._check_squared("certify=True")
-
-    def _check_squared(self, what: str) -> None:
-        if self.criterion != "squared":
-            raise ValueError(
-                f"{what} needs criterion='squared', got criterion={self.criterion!r}: "
-                "no certificate is known for the absolute criterion."
-            )
-
-    def _choose_kernel(self, X: Any, weights: np.ndarray, seed: int) -> LandmarkKernel | None:
-        """Return the kernel at its landmarks, None for the features as they are."""
-        if self.kernel == "linear":
-            return None
-        return kernel_at_landmarks(
-            X,
-            weights,
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            n_landmarks=self.n_landmarks,
-            seed=seed,
-        )
-
-    def _problem(
-        self,
-        X: Any,
-        class_index: np.ndarray,
-        weights: np.ndarray,
-        classes: np.ndarray,
-        kernel: LandmarkKernel | None,
-    ) -> CategoryProblem:
-        """Return the problem of the rows of positive weight."""
-        gram = None if kernel is None else kernel.gram(X)
-        used = weights > 0
-        if not used.all():
-            X, class_index, weights = X[used], class_index[used], weights[used]
-        members = members_of(class_index, len(classes))
-        options: dict[str, Any] = {
-            "origin": self._origin,
-            "whiten": self.whiten,
-            "keep_rows": self.criterion == "absolute",
-        }
-        if kernel is None or gram is None:
-            problem = linear_problem(X, members, weights, **options)
+    def _labelled_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> LabelledRows:
+        """Return the checked rows, labels and weights."""
+        if is_label_matrix(y):
+            refuse_source(self, X)
+            refuse(self, X)
+            X = validate_data(self, X, reset=reset, **self._input_options)
+            labels, members = read_label_matrix(y, X.shape[0])
+            weights = label_weights(sample_weight, self.class_weight, members)
+            return LabelledRows(X, members, weights, labels, exclusive=False)
+        if reset:
+            X, classes, class_index = self._validate_rows_and_labels(X, y)
         else:
-            problem = kernel_problem(kernel, gram, X, members, weights, **options)
-        if self._origin == "class":
-            check_spread(problem, members, weights, classes)
-        return problem
+            X = validate_data(self, X, reset=False, **self._input_options)
+            classes, class_index = encode_labels(y)
+        weights = check_weights(sample_weight, self.class_weight, class_index, classes)
+        return LabelledRows.of_classes(X, classes, class_index, weights)
 
     def _keep(
-        self, classes: np.ndarray, problem: CategoryProblem, solution: CategorySolution
+        self,
+        settings: Settings,
+        rows: LabelledRows,
+        problem: CategoryProblem,
+        solution: CategorySolution,
+        alpha: float | None,
     ) -> None:
         """Copy what was found into the estimator."""
         W = orient(solution.axes, problem.class_means)
-        self.classes_ = classes
+        has_kernel = problem.kernel is not None
+        self.classes_ = rows.classes
+        self.multilabel_ = not rows.exclusive
         self._map = problem.latent_map(W)
-        self._n_features_out = len(classes)
+        self._n_features_out = len(rows.classes)
         self._inverse_components = (
-            np.ascontiguousarray(problem.directions(W).T) if problem.kernel is None else None
+            None if has_kernel else np.ascontiguousarray(problem.directions(W).T)
         )
         self.class_means_ = problem.class_means @ W
+        self.alpha_ = alpha
+        if settings.is_linear_rule(exclusive=rows.exclusive):
+            rows = rows.used()
+            Z = self._map.project(rows.X).astype(np.float64)
+            self._rule = linear_rule(Z, rows.members, rows.weights, exclusive=rows.exclusive)
+        else:
+            self._rule = angle_rule(
+                self.class_means_, has_kernel=has_kernel, whitened=bool(self.whiten)
+            )
         self.certificate_ = certify(problem.scatters, solution.axes) if self.certify else None
         self.objective_ = solution.objective
         self.n_iter_ = solution.n_iter
@@ -372,25 +386,29 @@ class CategorySpace(MappedClassifier):
             "seconds": np.array(solution.seconds),
         }
 
-    def _decide(self, Z: np.ndarray) -> np.ndarray:
-        """Return the cosine of the angle with each axis; for two classes their difference.
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each row of `X`, or its labels.
 
-        In the whitened features of a kernel all rows share a long part, the more the wider the
-        kernel is: the axes are then less telling than the class means.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+            If `fit` got a matrix of labels, zeros and ones in the shape (n_rows, n_labels).
         """
-        cosines = _unit_rows(Z)
-        if self.kernel != "linear" and self.whiten:
-            cosines = cosines @ _unit_rows(self.class_means_).T
-        elif self.kernel != "linear":
-            cosines = np.abs(cosines)  # with a kernel the sign of an axis means nothing
-        return cosines[:, 1] - cosines[:, 0] if len(self.classes_) == 2 else cosines
+        check_is_fitted(self)
+        if self.multilabel_:
+            return (self.decision_function(X) > 0).astype(int)
+        return super().predict(X)
+
+    def _decide(self, Z: np.ndarray) -> np.ndarray:
+        """Return the scores of the rule; for two classes their difference."""
+        scores = self._rule.scores(Z)
+        if len(self.classes_) == 2 and not self.multilabel_:
+            return scores[:, 1] - scores[:, 0]
+        return scores
 
     def _model_arrays(self) -> list[np.ndarray]:
-        means = [self.class_means_] if self.whiten and self.kernel != "linear" else []
-        return [*self._map.arrays(), *means]
-
-
-def _unit_rows(Z: np.ndarray) -> np.ndarray:
-    """Return the rows divided by their lengths; rows of zeros stay."""
-    lengths = np.linalg.norm(Z, axis=1, keepdims=True)
-    return Z / np.where(lengths > 0, lengths, 1.0)
+        return [*self._map.arrays(), *self._rule.arrays()]

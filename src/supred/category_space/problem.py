@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh, qr
+from scipy.linalg import cholesky, qr, solve_triangular
 
 from supred.numerics.class_scatter import (
     ClassRows,
@@ -27,8 +27,6 @@ from supred.numerics.latent_maps import KernelMap, LatentMap, LinearMap
 from supred.rows.blocks import rows_of
 
 ORIGINS = ("global", "class", "zero")
-# Ridge of the whitening, as a fraction of the mean variance within the classes.
-WHITENING_RIDGE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class CategoryProblem:
     rms_distance : float
         Root mean square distance of the rows to their mean.
     whitener, unwhitener : ndarray of shape (n_dims, n_dims), or None
-        S^(-1/2) and S^(1/2), S the pooled covariance within the classes plus its ridge.
+        L^-T and L of the covariance within the classes plus its ridge, S = L L^T.
     kernel : LandmarkKernel or None
         None for the features as they are.
     center : ndarray of shape (n_features,)
@@ -89,7 +87,7 @@ class CategoryProblem:
         if self.basis is not None:
             W = np.linalg.lstsq(self.basis, W, rcond=None)[0]
         if self.unwhitener is not None:
-            W = self.unwhitener @ W
+            W = self.unwhitener.T @ W
         return polar(W)  # removes the rounding of the divisions
 
     def _spread_out(self, W: np.ndarray) -> np.ndarray:
@@ -107,30 +105,22 @@ def linear_problem(
     members : ndarray of bool, shape (n_rows, n_classes)
     weights : ndarray of shape (n_rows,)
     **options
-        origin, whiten and keep_rows of :func:`build_problem`.
+        origin, alpha and keep_rows of :func:`build_problem`.
     """
     n_rows, n_features = X.shape
     n_classes = members.shape[1]
-    if n_features < n_classes:
-        raise ValueError(
-            f"kernel='linear' needs at least as many features as classes (one orthonormal "
-            f"axis each), but X has {n_features} feature(s) and y {n_classes} classes; use "
-            "kernel='rbf', or add features, for instance by "
-            "sklearn.preprocessing.PolynomialFeatures."
-        )
     center = np.zeros(n_features)
     if options["origin"] != "zero":
         sums = rows_of(X).sum(lambda block, part: part @ block.astype(np.float64), weights)
         center = sums / weights.sum()
     if sparse.issparse(X):
         many_dims = n_classes * n_features > n_rows
-        if not options["whiten"] and (many_dims or options["keep_rows"]):
+        if options["alpha"] is None and (many_dims or options["keep_rows"]):
             wanted = {name: options[name] for name in ("origin", "keep_rows")}
             problem = build_sparse_problem(X, center, members, weights, **wanted)
             return replace(problem, center=center, wide=n_features > n_rows)
         if n_features > n_rows:  # whitening a wide matrix works on dense rows
             X = X.toarray()
-    options["ridge_dims"] = n_features
     if n_features <= n_rows:
 
         def centred(block: Any) -> np.ndarray:
@@ -163,13 +153,7 @@ def kernel_problem(
         As in :func:`linear_problem`.
     """
     basis = eigenbasis(gram, rounding=kernel.rounding(X))
-    n_classes, n_dims = members.shape[1], basis.shape[1]
-    if n_dims < n_classes:
-        raise ValueError(
-            f"kernel: the kernel matrix of the {kernel.n_landmarks} landmarks has rank "
-            f"{n_dims}, but {n_classes} classes need {n_classes} orthonormal axes; use "
-            "another kernel, a larger gamma or more landmarks."
-        )
+    n_dims = basis.shape[1]
 
     def features(block: Any) -> np.ndarray:
         return kernel(block) @ basis
@@ -186,9 +170,8 @@ def build_problem(
     *,
     n_dims: int,
     origin: str,
-    whiten: bool = False,
+    alpha: float | None = None,
     keep_rows: bool = False,
-    ridge_dims: int | None = None,
 ) -> CategoryProblem:
     """Make the scatters of each class.
 
@@ -204,12 +187,11 @@ def build_problem(
     n_dims : int
     origin : {"global", "class", "zero"}
         The o_k: the mean of all rows, the mean of class k, or zero.
-    whiten : bool, default=False
-        First divide by the pooled covariance within the classes.
+    alpha : float, optional
+        First divide by the pooled covariance within the classes, with this ridge in units of the
+        total variance; None leaves the features as they are.
     keep_rows : bool, default=False
-        Whether the rows of the classes are needed (absolute criterion).
-    ridge_dims : int, optional
-        Number of dimensions that the ridge of the whitening counts, if not `n_dims`.
+        Whether the rows of the classes are needed (absolute criterion, margin).
     """
     rows = rows_of(X, n_dims)
     n_classes = members.shape[1]
@@ -221,24 +203,31 @@ def build_problem(
     origins = _origins(origin, means, mean)
     # The matrices take K D^2 numbers, the rows n D.
     few_dims = n_classes * n_dims <= rows.n_rows
+    exclusive = bool((members.sum(axis=1) == 1).all())
     whitener = unwhitener = None
-    if few_dims and not keep_rows:
+    if few_dims and not keep_rows and (exclusive or alpha is None):
         R = within_scatters(rows, features, members, weights, means)
-        if whiten:
-            whitener, unwhitener = whitening(R.sum(axis=0) / totals.sum(), ridge_dims)
+        if alpha is not None:
+            within = R.sum(axis=0) / totals.sum()
+            between = totals @ np.sum((means - mean) ** 2, axis=1) / totals.sum()
+            ridge = alpha * (float(np.trace(within)) + float(between))
+            whitener, unwhitener = whitening(within, ridge)
         offsets = means - origins
         R += totals[:, None, None] * offsets[:, :, None] * offsets[:, None, :]
         if whitener is not None:
-            R, means, mean = whitener @ R @ whitener, means @ whitener, mean @ whitener
+            R, means, mean = whitener.T @ R @ whitener, means @ whitener, mean @ whitener
         return CategoryProblem(MatrixScatters(R), None, means, mean, np.nan, whitener, unwhitener)
     Phi = rows.map(features)  # (n, D)
     chosen = [np.flatnonzero(column) for column in members.T]
-    if whiten:
-        within = np.zeros((n_dims, n_dims))
-        for k, own in enumerate(chosen):
-            centred = Phi[own] - means[k]
-            within += (centred * weights[own, None]).T @ centred
-        whitener, unwhitener = whitening(within / totals.sum(), ridge_dims)
+    distances = np.einsum("ij,ij->i", Phi - mean, Phi - mean)
+    variance = float(weights @ distances / weights.sum())
+    if alpha is not None:
+        if exclusive:
+            centred = (Phi - means[members.argmax(axis=1)]) * np.sqrt(weights)[:, None]
+        else:
+            centred = unexplained(Phi, everyone, weights)
+        within = centred.T @ centred / weights.sum()
+        whitener, unwhitener = whitening(within, alpha * variance)
         Phi, means, mean, origins = (A @ whitener for A in (Phi, means, mean, origins))
     nothing = np.zeros(n_dims)
     class_rows = tuple(
@@ -249,10 +238,23 @@ def build_problem(
         scatters = MatrixScatters(
             np.array([(c.rows * c.weights[:, None]).T @ c.rows for c in class_rows])
         )
-    distances = np.einsum("ij,ij->i", Phi - mean, Phi - mean)
-    rms = float(np.sqrt(weights @ distances / weights.sum()))
+    if alpha is not None:
+        distances = np.einsum("ij,ij->i", Phi - mean, Phi - mean)
+        variance = float(weights @ distances / weights.sum())
     kept = class_rows if keep_rows else None
+    rms = float(np.sqrt(variance))
     return CategoryProblem(scatters, kept, means, mean, rms, whitener, unwhitener)
+
+
+def unexplained(Phi: np.ndarray, members: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return what least squares on the labels leave of the features, times roots of the weights.
+
+    With one class per row it is the distance to the class mean; with several labels each adds
+    its own part to a row.
+    """
+    roots = np.sqrt(weights)[:, None]
+    design = members * roots
+    return Phi * roots - design @ np.linalg.lstsq(design, Phi * roots, rcond=None)[0]
 
 
 def build_sparse_problem(
@@ -287,23 +289,27 @@ def _origins(origin: str, means: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return {"global": np.tile(mean, (len(means), 1)), "class": means, "zero": 0 * means}[origin]
 
 
-def whitening(S: np.ndarray, ridge_dims: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return (S + ridge I)^(-1/2) and (S + ridge I)^(1/2), ridge = 1e-3 tr S / D.
+def whitening(S: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return T and L with S + ridge I = L L^T and T = L^-T: rows times T have covariance one.
+
+    Any such T serves: another turns the axes with it. The triangular one takes a tenth of the
+    time of the symmetric root.
 
     Examples
     --------
     >>> import numpy as np
     >>> from supred.category_space.problem import whitening
-    >>> whitener, unwhitener = whitening(np.diag([4.0, 9.0]))
+    >>> whitener, unwhitener = whitening(np.diag([4.0, 9.0]), 0.0)
     >>> whitener.round(3)
     array([[0.5  , 0.   ],
            [0.   , 0.333]])
     """
-    values, vectors = eigh(S)
-    ridge = WHITENING_RIDGE * float(np.trace(S)) / (ridge_dims or len(S))
-    # Classes without any spread leave nothing to divide by.
-    roots = np.sqrt(np.maximum(values, 0.0) + ridge) if ridge > 0 else np.ones(len(S))
-    return (vectors / roots) @ vectors.T, (vectors * roots) @ vectors.T
+    identity = np.eye(len(S))
+    try:
+        factor = cholesky(S + ridge * identity, lower=True)
+    except np.linalg.LinAlgError:  # classes without any spread leave nothing to divide by
+        return identity, identity
+    return solve_triangular(factor, identity, lower=True).T, factor
 
 
 def check_spread(

@@ -13,8 +13,8 @@ from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.common.arguments import check_integer, check_real
 from supred.discriminant.directions import Discriminant, Problem, discriminate
-from supred.discriminant.gaussian_classes import GaussianClasses
 from supred.numerics.class_scatter import members_of
+from supred.numerics.gaussian_classes import GaussianClasses
 from supred.numerics.kernel_basis import check_kernel, kernel_at_landmarks
 from supred.numerics.kernel_choice import KernelChoice, choose_kernel
 

@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 
-from supred.discriminant.gaussian_classes import GaussianClasses, honest_classes
 from supred.discriminant.kernel_fisher import (
     FisherSolution,
     fisher_of_features,
@@ -15,6 +14,7 @@ from supred.discriminant.kernel_fisher import (
     left_out_coordinates,
 )
 from supred.numerics.class_scatter import members_of
+from supred.numerics.gaussian_classes import GaussianClasses, honest_classes
 from supred.numerics.kernel_basis import LandmarkKernel, distinct_rows, eigenbasis
 from supred.numerics.kernel_choice import distinct_members
 from supred.numerics.latent_maps import KernelMap, LatentMap, LinearMap

@@ -27,7 +27,7 @@ class GaussianClasses:
     Examples
     --------
     >>> import numpy as np
-    >>> from supred.discriminant.gaussian_classes import GaussianClasses
+    >>> from supred.numerics.gaussian_classes import GaussianClasses
     >>> classes = GaussianClasses(np.array([[0.0], [2.0]]), np.eye(1), np.array([0.5, 0.5]))
     >>> classes.scores(np.array([[1.0], [0.0]])).round(3)
     array([[-1.193, -1.193],

@@ -1,0 +1,99 @@
+"""Rules that give a class to coordinates along the axes: angles, or linear scores."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from supred.numerics.gaussian_classes import GaussianClasses
+
+
+@dataclass(frozen=True)
+class AxisRule:
+    """A classifier of coordinates in category space.
+
+    Attributes
+    ----------
+    kind : {"axes", "lines", "means", "linear"}
+        Cosine of the angle with each axis; its absolute value, where the sign of an axis means
+        nothing; cosine of the angle with each class mean; or linear scores.
+    coef : ndarray of shape (n_classes, n_classes) or None
+        Weights of the linear scores, or the directions of the class means.
+    intercept : ndarray of shape (n_classes,) or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.category_space.decisions import AxisRule
+    >>> AxisRule("lines").scores(np.array([[-3.0, 4.0]]))
+    array([[0.6, 0.8]])
+    """
+
+    kind: str
+    coef: np.ndarray | None = None
+    intercept: np.ndarray | None = None
+
+    def scores(self, Z: np.ndarray) -> np.ndarray:
+        """Return one score per class, the larger the nearer."""
+        if self.kind == "linear" and self.coef is not None:
+            return np.asarray(Z @ self.coef.T + self.intercept)
+        cosines = unit_rows(Z)
+        if self.kind == "means" and self.coef is not None:
+            return np.asarray(cosines @ self.coef.T)
+        return np.abs(cosines) if self.kind == "lines" else cosines
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return the arrays that the rule keeps."""
+        return [array for array in (self.coef, self.intercept) if array is not None]
+
+
+def unit_rows(Z: np.ndarray) -> np.ndarray:
+    """Return the rows divided by their lengths; rows of zeros stay."""
+    lengths = np.linalg.norm(Z, axis=1, keepdims=True)
+    return Z / np.where(lengths > 0, lengths, 1.0)
+
+
+def angle_rule(class_means: np.ndarray, *, has_kernel: bool, whitened: bool) -> AxisRule:
+    """Return the rule of the smallest angle.
+
+    In the whitened features of a kernel all rows share a long part, the more the wider the
+    kernel is: the axes are then less telling than the class means.
+    """
+    if not has_kernel:
+        return AxisRule("axes")
+    return AxisRule("means", unit_rows(class_means)) if whitened else AxisRule("lines")
+
+
+def linear_rule(
+    Z: np.ndarray, members: np.ndarray, weights: np.ndarray, *, exclusive: bool
+) -> AxisRule:
+    """Return linear discriminants of the coordinates.
+
+    Classes are Gaussians with one covariance; of several labels each is told from its absence in
+    the same way, on the coordinates along all axes.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_rows, n_classes)
+    members : ndarray of bool, shape (n_rows, n_classes)
+    weights : ndarray of shape (n_rows,)
+    exclusive : bool
+        Whether each row belongs to one class.
+    """
+    if exclusive:
+        return AxisRule("linear", *_scores_of(Z, members.argmax(axis=1), weights))
+    pairs = [_scores_of(Z, column.astype(int), weights) for column in members.T]
+    coef = np.array([coef[1] - coef[0] for coef, _ in pairs])
+    return AxisRule("linear", coef, np.array([b[1] - b[0] for _, b in pairs]))
+
+
+def _scores_of(
+    Z: np.ndarray, class_index: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights S^-1 m_k and intercepts log prior_k - 1/2 m_k^T S^-1 m_k."""
+    totals = np.bincount(class_index, weights=weights)
+    shares = (class_index[:, None] == np.arange(len(totals))) * weights[:, None]
+    means = shares.T @ Z / totals[:, None]
+    classes = GaussianClasses.of_rows(Z, class_index, weights, means)
+    coef = cho_solve((classes.factor, True), means.T).T
+    return coef, np.log(classes.priors) - 0.5 * np.sum(coef * means, axis=1)
