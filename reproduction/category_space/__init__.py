@@ -1,5 +1,11 @@
 """Experiments of the category space."""
 
+from typing import Any
+
+# The paper's form of the estimator: no whitening, smallest angle.
+PLAIN: dict[str, Any] = {"kernel": "linear", "whiten": False, "classifier": "angle"}
+PLAIN_KERNEL: dict[str, Any] = {**PLAIN, "kernel": "rbf"}
+
 # The eight sets of the tables, as they are named there, and the files that hold them.
 TABLES = {
     "Vehicle": "vehicle",

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from reproduction import pictures
 from reproduction.base import Claim, Draw, Experiment, Means, Part, Row, Values
-from reproduction.category_space import TABLES
+from reproduction.category_space import PLAIN, TABLES
 from reproduction.category_space.widths import TOL, conditions
 from supred import CategorySpace
 
@@ -96,7 +96,7 @@ def measure(draw: Draw, table: str) -> dict[str, Any]:
         found[f"{step}: spread"] = 100 * (max(last) - min(last)) / max(last)
         found[f"{step}: curve"] = runs[0][0][:200]
     for origin in ORIGINS:
-        model = CategorySpace(origin=origin, tol=1e-8, random_state=draw.seed).fit(X, y)
+        model = CategorySpace(**PLAIN, origin=origin, tol=1e-8, random_state=draw.seed).fit(X, y)
         center = X.mean(axis=0)
         parts = [part - (part.mean(axis=0) if origin == "class" else center) for part in classes]
         scatters = np.stack([part.T @ part for part in parts])
@@ -104,7 +104,7 @@ def measure(draw: Draw, table: str) -> dict[str, Any]:
         found[f"{origin}: rapcsak"] = 100.0 * (rapcsak <= TOL)
         found[f"{origin}: second order"] = 100.0 * (second <= TOL)
         found[f"{origin}: any"] = 100.0 * (model.certificate(X, y).kind != "none")
-        loose = CategorySpace(origin=origin, random_state=draw.seed).fit(X, y)
+        loose = CategorySpace(**PLAIN, origin=origin, random_state=draw.seed).fit(X, y)
         found[f"{origin}: tolerance"] = 100 * abs(loose.objective_ / model.objective_ - 1)
         found[f"{origin}: iterations, 1e-8"] = float(model.n_iter_)
         found[f"{origin}: iterations, 1e-6"] = float(loose.n_iter_)

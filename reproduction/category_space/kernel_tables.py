@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from reproduction import pictures
 from reproduction.base import Claim, Draw, Experiment, Means, Part, Row, Values
-from reproduction.category_space import LARGE, TABLES
+from reproduction.category_space import LARGE, PLAIN_KERNEL, TABLES
 from reproduction.protocols import median_distance
 from supred import CategorySpace, KernelDiscriminantAnalysis
 
@@ -40,14 +40,14 @@ MOST_TO_CHOOSE = 800
 
 def makers(K: int) -> dict[str, Callable[[float], Any]]:
     """Return, by method, what makes the projection for a gamma."""
-    options = {"kernel": "rbf", "origin": "class", "n_init": 0, "random_state": 0}
+    options = {**PLAIN_KERNEL, "origin": "class", "n_init": 0, "random_state": 0}
     return {
         "K-CQS": lambda g: CategorySpace(gamma=g, **options),
         "K-CAS": lambda g: CategorySpace("absolute", gamma=g, max_iter=300, **options),
         "K-PCA": lambda g: KernelPCA(
             K, kernel="rbf", gamma=g, eigen_solver="randomized", random_state=0
         ),
-        "K-MC-FLD": lambda g: KernelDiscriminantAnalysis(gamma=g, random_state=0),
+        "K-MC-FLD": lambda g: KernelDiscriminantAnalysis(gamma=g, alpha=1e-3, random_state=0),
         "K-CQS, zero origin": lambda g: CategorySpace(gamma=g, **{**options, "origin": "zero"}),
     }
 

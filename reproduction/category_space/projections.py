@@ -31,10 +31,12 @@ def measure(draw: Draw, table: str) -> dict[str, Any]:
     for width, sigma in WIDTHS.items():
         options = {"gamma": 0.5 / sigma**2, "kernel": "rbf", "random_state": 0}
         models = (
-            CategorySpace(origin="class", n_init=0, **options),
-            CategorySpace("absolute", origin="class", n_init=0, max_iter=500, **options),
+            CategorySpace(origin="class", whiten=False, n_init=0, **options),
+            CategorySpace(
+                "absolute", origin="class", whiten=False, n_init=0, max_iter=500, **options
+            ),
             KernelPCA(2, **options),
-            KernelDiscriminantAnalysis(**options),
+            KernelDiscriminantAnalysis(alpha=1e-3, **options),
         )
         for name, model in zip(METHODS, models, strict=True):
             Z = model.fit(X, y).transform(X)

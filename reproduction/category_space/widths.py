@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from reproduction import pictures
 from reproduction.base import Claim, Draw, Experiment, Means, Part, Row, Values
-from reproduction.category_space import TABLES, THREE_CLASSES
+from reproduction.category_space import PLAIN_KERNEL, TABLES, THREE_CLASSES
 from reproduction.protocols import median_distance
 from supred import CategorySpace
 
@@ -57,7 +57,12 @@ def measure(draw: Draw, table: str) -> dict[str, Any]:
     for factor in FACTORS:
         gamma = 0.5 / (factor * median_distance(X)) ** 2
         model = CategorySpace(
-            kernel="rbf", gamma=gamma, origin="class", n_landmarks=None, tol=1e-8, random_state=0
+            **PLAIN_KERNEL,
+            gamma=gamma,
+            origin="class",
+            n_landmarks=None,
+            tol=1e-8,
+            random_state=0,
         ).fit(X, y)
         # Features with the kernel as their inner product: B = G^(1/2) A^T of eq. 51.
         sizes, vectors = np.linalg.eigh(rbf_kernel(X, gamma=gamma))

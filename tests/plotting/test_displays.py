@@ -267,7 +267,7 @@ def test_trade_off_refuses():
 
 def test_category_axes_shows_three_classes_on_their_axes(iris):
     X, y = iris
-    space = CategorySpace(whiten=True, random_state=0).fit(X, y)
+    space = CategorySpace(kernel="linear", random_state=0).fit(X, y)
     chosen = ["virginica", "setosa", "versicolor"]
     display = CategoryAxesDisplay.from_estimator(space, X=X, y=y, classes=chosen)
     Z = space.transform(X)

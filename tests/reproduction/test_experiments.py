@@ -75,7 +75,9 @@ def test_the_dual_value_is_the_primal_one(iris):
 @pytest.mark.parametrize("origin", ["class", "global"])
 def test_the_conditions_are_those_of_the_library(iris, origin):
     X, y = iris
-    model = CategorySpace(origin=origin, tol=1e-10, random_state=0).fit(X, y)
+    model = CategorySpace(
+        kernel="linear", whiten=False, origin=origin, tol=1e-10, random_state=0
+    ).fit(X, y)
     centers = {"class": lambda part: part.mean(axis=0), "global": lambda part: X.mean(axis=0)}
     parts = [X[y == k] - centers[origin](X[y == k]) for k in range(3)]
     scatters = np.stack([part.T @ part for part in parts])
@@ -89,7 +91,9 @@ def test_algorithm_1_reaches_the_library_solution(iris):
     X, y = iris
     classes = [X[y == k] for k in range(3)]
     best = max(iterate(classes, "squared", seed)[0][-1] for seed in range(3))
-    model = CategorySpace(origin="class", tol=1e-10, random_state=0).fit(X, y)
+    model = CategorySpace(
+        kernel="linear", whiten=False, origin="class", tol=1e-10, random_state=0
+    ).fit(X, y)
     assert best == pytest.approx(model.objective_, rel=1e-6)
 
 

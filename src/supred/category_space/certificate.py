@@ -108,11 +108,9 @@ class Certificate:
         return self.kind != "none"
 
     def __str__(self) -> str:
-        title = {
-            "rapcsak": "The global optimum, by Rapcsak's condition.",
-            "dual": "The global optimum, by the dual certificate.",
-            "none": "Not certified as the global optimum.",
-        }[self.kind]
+        proof = {"rapcsak": "Rapcsak's condition", "dual": "the dual certificate"}.get(self.kind)
+        title = "Not certified as the" if proof is None else "The"
+        title += " global optimum." if proof is None else f" global optimum, by {proof}."
         above = f"{self.gap:.1%}" if self.gap >= 1e-3 else f"{max(self.gap, 0.0):.1e} of it"
         verdict = "holds" if self.kind == "rapcsak" else "does not hold"
         return (
@@ -266,7 +264,6 @@ def certify(
 
 
 def _certify_scaled(scatters: Scatters, W: np.ndarray, *, tol: float, max_iter: int) -> Certificate:
-    """Do what :func:`certify` does, on scatters whose mean along the axes is one."""
     point = _Stationary.of(scatters, W)
     objective = 0.5 * float(np.trace(point.M))
     rapcsak = rapcsak_eigenvalue(scatters, W)
@@ -353,8 +350,9 @@ def dual_bound(point: _Stationary, *, tol: float, max_iter: int) -> tuple[float,
     scale = float(np.trace(point.M)) / K
     objective = 0.5 * scale * K
     # nu_k <= M_kk is necessary; nu_k >= 0 is so whenever D > K, and else costs nothing.
-    box: list[tuple[float | None, float | None]]
-    box = [(-scale * K, float(m)) for m in np.diag(point.M)]
+    box: list[tuple[float | None, float | None]] = [
+        (-scale * K, float(m)) for m in np.diag(point.M)
+    ]
     planes = _Planes([], [], [])
     nu = 0.5 * np.diag(point.M)
     best, best_nu, highest, n_iter, raising = np.inf, nu, -np.inf, 0, True

@@ -86,7 +86,7 @@ class CategorySpace(MappedClassifier):
         Of the "poly" kernel, ``(gamma x.y + coef0) ** degree``.
     n_landmarks : int, "auto" or None, default="auto"
         Rows that span the kernel's features; None means all. "auto" takes all distinct rows up
-        to 500, else 500 at random (the Nystroem method).
+        to 500, else 500 at random (the Nystroem method); 2000 and 1000 without whitening.
     margin : float, default=0
         Margin about the origin, in units of the rows' root mean square distance to their mean:
         rows whose projection is smaller are pushed away from the origin as by the squared hinge
@@ -126,6 +126,8 @@ class CategorySpace(MappedClassifier):
         Other kernels: ``transform`` is the kernel to the landmarks times this.
     class_means_ : ndarray of shape (n_classes, n_classes)
         Mean of each class in the coordinates of `transform`.
+    rule_ : AxisRule
+        What gives a class to coordinates.
     gamma_, alpha_ : float
         Width and ridge that were used.
     objective_ : float
@@ -153,20 +155,12 @@ class CategorySpace(MappedClassifier):
     >>> bool(model.score(X, y) > 0.95)
     True
 
-    The paper's form, and whether its axes are the best there are:
-
-    >>> plain = CategorySpace(kernel="linear", whiten=False, classifier="angle", random_state=0)
-    >>> print(plain.fit(X, y).certificate(X, y))
-    The global optimum, by the dual certificate.
-      objective           ...
-      bound               ...
-      Rapcsak's condition does not hold (largest eigenvalue ...)
     """
 
     _fitted_attributes = (
         *MappedClassifier._fitted_attributes,
         "_inverse_components",
-        "_rule",
+        "rule_",
         "multilabel_",
         "class_means_",
         "alpha_",
@@ -264,19 +258,17 @@ class CategorySpace(MappedClassifier):
         X, y, sample_weight
             What `fit` was given: the model does not keep it.
 
-        Returns
-        -------
-        Certificate
-            Which certificate holds, the bound and the gap; `print` it.
-
         Examples
         --------
         >>> from sklearn.datasets import load_wine
         >>> from supred import CategorySpace
         >>> X, y = load_wine(return_X_y=True)
-        >>> model = CategorySpace(kernel="linear", whiten=False, random_state=0).fit(X, y)
-        >>> model.certificate(X, y).kind
-        'dual'
+        >>> plain = CategorySpace(kernel="linear", whiten=False, random_state=0).fit(X, y)
+        >>> print(plain.certificate(X, y))
+        The global optimum, by the dual certificate.
+          objective           ...
+          bound               ...
+          Rapcsak's condition does not hold (largest eigenvalue ...)
         """
         check_is_fitted(self)
         settings = Settings(**self.get_params(deep=False))
@@ -313,16 +305,7 @@ class CategorySpace(MappedClassifier):
         return (Z @ self._inverse_components + self.center_).astype(Z.dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the name of each coordinate: its class.
-
-        Parameters
-        ----------
-        input_features : ignored
-
-        Returns
-        -------
-        names : ndarray of str
-        """
+        """Return the name of each coordinate: its class; `input_features` is ignored."""
         check_is_fitted(self)
         return np.array([str(label) for label in self.classes_.tolist()], dtype=object)
 
@@ -371,9 +354,9 @@ class CategorySpace(MappedClassifier):
         if settings.is_linear_rule(exclusive=rows.exclusive):
             rows = rows.used()
             Z = self._map.project(rows.X).astype(np.float64)
-            self._rule = linear_rule(Z, rows.members, rows.weights, exclusive=rows.exclusive)
+            self.rule_ = linear_rule(Z, rows.members, rows.weights, exclusive=rows.exclusive)
         else:
-            self._rule = angle_rule(
+            self.rule_ = angle_rule(
                 self.class_means_, has_kernel=has_kernel, whitened=bool(self.whiten)
             )
         self.certificate_ = certify(problem.scatters, solution.axes) if self.certify else None
@@ -405,10 +388,10 @@ class CategorySpace(MappedClassifier):
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
         """Return the scores of the rule; for two classes their difference."""
-        scores = self._rule.scores(Z)
+        scores = self.rule_.scores(Z)
         if len(self.classes_) == 2 and not self.multilabel_:
             return scores[:, 1] - scores[:, 0]
         return scores
 
     def _model_arrays(self) -> list[np.ndarray]:
-        return [*self._map.arrays(), *self._rule.arrays()]
+        return [*self._map.arrays(), *self.rule_.arrays()]

@@ -41,7 +41,7 @@ def solve_oblique(
     ...     w, v = solve_oblique(MatrixScatters(R), penalty, np.eye(2)).axes.T
     ...     overlaps.append(round(abs(float(w @ v)), 2))
     >>> overlaps
-    [0.92, 0.34, 0.0]
+    [0.92, 0.23, 0.0]
     """
     began = perf_counter()
     K = scatters.n_classes

@@ -17,10 +17,17 @@ from supred.category_space.problem import (
 )
 from supred.category_space.solver import Criterion
 from supred.common.arguments import check_choice, check_integer, check_real
-from supred.numerics.kernel_basis import LandmarkKernel, check_kernel, kernel_at_landmarks
+from supred.numerics.kernel_basis import (
+    AUTO_ALL,
+    AUTO_LANDMARKS,
+    LandmarkKernel,
+    check_kernel,
+    kernel_at_landmarks,
+)
 from supred.numerics.kernel_choice import choose_kernel
 
-# With n_landmarks="auto": all rows up to this number, else as many of them.
+# With n_landmarks="auto" and whitening, which takes the cube of their number: all rows up to this
+# number, else as many of them.
 LANDMARKS = 500
 
 
@@ -144,7 +151,7 @@ class Settings:
             self.kernel,
             gamma=chosen.gamma,
             n_landmarks=self.n_landmarks,
-            auto=(LANDMARKS, LANDMARKS),
+            auto=(LANDMARKS, LANDMARKS) if self.whiten else (AUTO_ALL, AUTO_LANDMARKS),
             seed=seed,
             **shape,
         )

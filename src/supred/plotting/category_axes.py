@@ -44,7 +44,7 @@ class CategoryAxesDisplay:
     >>> from supred import CategorySpace
     >>> from supred.plotting import CategoryAxesDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = CategorySpace(whiten=True, random_state=0).fit(X, y)
+    >>> model = CategorySpace(kernel="linear", random_state=0).fit(X, y)
     >>> display = CategoryAxesDisplay.from_estimator(model, X=X, y=y)
     >>> display.ax_.get_zlabel()
     'axis of 2'

@@ -37,7 +37,8 @@ def _low_dim(setting: dict[str, Any], facts: Facts) -> Any:
 
 def _category_settings(facts: Facts) -> Settings:
     """Return a narrow kernel first: a wide one, whitened, can make all angles alike."""
-    settings: Settings = [
+    settings: Settings = [{}]  # width and ridge by leave-one-out
+    settings += [
         {"kernel": "rbf", "gamma": round(facts.gamma * factor, 12), "whiten": whiten}
         for factor, whiten in ((16, False), (8, True), (2, True), (4, False), (32, True))
     ]
@@ -57,7 +58,7 @@ def _embedding_settings(facts: Facts) -> Settings:
 
 
 def _discriminant_settings(facts: Facts) -> Settings:
-    return [
+    return [{}] + [
         {"gamma": round(2 * facts.gamma * factor, 12), "alpha": alpha}
         for alpha in (1e-3, 1e-2)
         for factor in (1, 4, 0.25)

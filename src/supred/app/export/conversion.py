@@ -169,19 +169,24 @@ def _low_dim_svm(model: Any) -> Chain:
 
 
 def _category_space(model: Any) -> Chain:
-    """Return the coordinates on the axes, and scores by the angle with each."""
+    """Return the coordinates on the axes, and the scores of their rule."""
+    if model.multilabel_:
+        raise ExportError(
+            "a CategorySpace fitted to a matrix of labels cannot be exported; fit one per label."
+        )
     n_classes = len(model.classes_)
-    to_scores: list[Step] = [UnitLength()]
     if model.kernel == "linear":
         to_latent = _centred_projection(model)
     else:
         offset = np.zeros(n_classes)
         to_latent = [*_kernel(model.kernel_), Affine(_doubles(model.dual_coef_), offset)]
-        if model.whiten:
-            means = UnitLength().apply(_doubles(model.class_means_))
-            to_scores.append(Affine(means.T, np.zeros(n_classes)))
-        else:
-            to_scores.append(Absolute())
+    rule = model.rule_
+    to_scores: list[Step] = {
+        "axes": lambda: [UnitLength()],
+        "lines": lambda: [UnitLength(), Absolute()],
+        "means": lambda: [UnitLength(), Affine(_doubles(rule.coef).T, np.zeros(n_classes))],
+        "linear": lambda: [Affine(_doubles(rule.coef).T, _doubles(rule.intercept))],
+    }[rule.kind]()
     return to_latent, to_scores + _difference(n_classes)
 
 
