@@ -178,9 +178,10 @@ def test_all_landmarks_are_the_whole_kernel_and_few_come_near(wine):
 
 def test_many_rows_get_landmarks():
     X, y = blobs(n_rows=2500, n_classes=3)
-    model = plain(kernel="rbf", n_init=0, random_state=0).fit(X, y)
-    assert model.dual_coef_.shape == (500, 3)
+    model = plain(kernel="rbf", gamma="scale", n_init=0, random_state=0).fit(X, y)
+    assert model.dual_coef_.shape == (1000, 3)
     assert model.score(X, y) > 0.95
+    assert CategorySpace(gamma="scale", random_state=0).fit(X, y).dual_coef_.shape == (500, 3)
 
 
 @pytest.mark.parametrize("whiten", [False, True])
