@@ -6,6 +6,7 @@ Candidates whose networks have the same shape run together, for all folds.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ def candidates_of(
     found = []
     for r in ranks:
         for w in widths:
-            offered = NOISES
+            offered: tuple[float, ...] = NOISES
             if r is None or 2 * r > n_features:
                 offered = WEAK_NOISES if w < NARROW else NARROW_NOISES
             noises = offered if isinstance(noise, str) else (float(noise),)
@@ -201,13 +202,10 @@ class Runners:
         levels = np.repeat([candidate.noise for candidate in self.candidates], n_parts)
         draws = Draws(tuple(trained), min(training.batch, len(trained[0])), training.seed)
         course = Course(n_steps, self.rate, levels, self.state.step)
-        for until in np.linspace(self.state.step, course.end, n_checks + 1)[1:].round().astype(int):
-            self.state, losses = training.journal.record(
-                lambda until=int(until): descend(
-                    self.state, training.problem, draws, course, self.units, until
-                ),
-                self.state.nets.shape,
-            )
+        checks = np.linspace(self.state.step, course.end, n_checks + 1)[1:].round()
+        for until in checks.astype(int).tolist():
+            on = partial(descend, self.state, training.problem, draws, course, self.units, until)
+            self.state, losses = training.journal.record(on, self.state.nets.shape)
             yield losses
 
     def look_at(self, n_rows: int) -> None:

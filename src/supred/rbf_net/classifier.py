@@ -193,6 +193,8 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
 
     _takes_sources = True
 
+    classes_: np.ndarray
+
     _fitted_attributes = (
         *LatentClassifier._fitted_attributes,
         "stages_",
@@ -649,7 +651,7 @@ class Progress:
 
     def __init__(self, model: RBFNetClassifier, X: Any, y: Any) -> None:
         self.model, self.told = model, {"estimator": model, "X": X, "y": y}
-        self.context = None
+        self.context: Any = None
 
     def __enter__(self) -> "Progress":
         if hasattr(self.model, "_init_callback_context"):  # scikit-learn 1.9 and later

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class Journal:
             return
         document = {"identity": self.identity, "seed": self.seed, "kind": "RBFNetClassifier"}
         text = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
-        arrays = {
+        arrays: dict[str, Any] = {
             f"{number}.{name}": values
             for number, entry in enumerate(self.entries)
             for name, values in entry.items()

@@ -17,7 +17,7 @@ from supred.rbf_net.choices import (
     verdict_of,
 )
 from supred.rbf_net.descent import Problem, State
-from supred.rbf_net.network import Networks, hinge_slopes, log_slopes
+from supred.rbf_net.network import Networks, RowLoss, hinge_slopes, log_slopes
 from supred.rbf_net.problem import Part, Table
 from supred.rbf_net.start import Sample, ridge_networks
 
@@ -86,10 +86,10 @@ def problem_of(
 ) -> Problem:
     """Return what the descent looks at: rows, targets, weights and the loss."""
     one_hot = np.eye(table.n_classes, dtype=np.float32)[table.index]
+    row_loss: RowLoss = hinge_slopes if loss == "hinge" else log_slopes
+    targets = (1 - smoothing) * one_hot + smoothing / table.n_classes
     if loss == "hinge":
-        targets, row_loss = 2 * one_hot - 1, hinge_slopes
-    else:
-        targets, row_loss = (1 - smoothing) * one_hot + smoothing / table.n_classes, log_slopes
+        targets = 2 * one_hot - 1
     if table.n_classes == 2:
         targets = targets[:, 1:]
     targets = np.ascontiguousarray(targets, dtype=np.float32)
