@@ -24,7 +24,7 @@ from supred.rbf_net.problem import (
     split_rows,
     used_rows,
 )
-from supred.rbf_net.smaller import Path, largest_size, settle, shrink
+from supred.rbf_net.sizes import Path, largest_size, settle, shrink
 from supred.rbf_net.training import (
     BATCH_ROWS,
     LEAST_BATCHES,
