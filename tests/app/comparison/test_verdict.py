@@ -80,7 +80,12 @@ def test_order_and_those_within_one_standard_error():
 
 
 def test_noise_is_called_noise():
-    noise = said(BEST, structure=Structure(0.4, 100, 499))
+    found = {
+        "confusions": [Confusion(0, 1, 2, 5)],
+        "importances": [ColumnImportance("b", 0.2, 0.05)],
+    }
+    noise = said(BEST, structure=Structure(0.4, 100, 499), **found)
+    assert not any("matters" in s or "confused" in s for s in noise)  # chance has no reasons
     assert noise[0].startswith("No evidence that these columns tell the classes apart")
     assert "p = 0.400" in noise[0]
     real = said(BEST, structure=Structure(0.002, 100, 499))

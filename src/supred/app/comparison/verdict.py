@@ -184,7 +184,7 @@ def _missed_classes(comparison: Comparison, best: MethodResult) -> str:
 
 
 def _confused(comparison: Comparison, best: MethodResult) -> str:
-    if not comparison.confusions:
+    if not comparison.confusions or not has_structure(comparison):
         return ""
     pair = comparison.confusions[0]
     first, second = _name(comparison, pair.first), _name(comparison, pair.second)
@@ -200,7 +200,7 @@ def _confused(comparison: Comparison, best: MethodResult) -> str:
 
 def _columns(comparison: Comparison, best: MethodResult) -> str:
     matter = [item for item in comparison.importances if item.rise > item.spread]
-    if not matter:
+    if not matter or not has_structure(comparison):
         return ""
     top = matter[0]
     also = ", then " + " and ".join(f"'{item.column}'" for item in matter[1:3])

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from supred.app.comparison.result import Comparison
-from supred.app.comparison.scores import ranked
+from supred.app.comparison.scores import best_method, ranked
 from supred.app.report.content import check_comparison, choose_rows, pack_comparison
 from supred.app.report.html import Markup, join, tag, text
 from supred.app.report.packing import safe_json
@@ -143,14 +143,20 @@ def _fill(comparison: Comparison, rows: np.ndarray, bits: int) -> str:
         "seed": text(comparison.seed),
         "versions": definitions(comparison.versions.items()),
         "command": text(comparison.command),
-        "first": str(ranked(comparison.methods, comparison.metric)[0])
-        if comparison.methods
-        else "-1",
+        "first": str(_first_shown(comparison)),
         "data": safe_json(description),
         "arrays": arrays,
         "script": script,
     }
     return _filled(_asset("page.html"), values)
+
+
+def _first_shown(comparison: Comparison) -> int:
+    """Return the position of the most accurate method, -1 without any."""
+    best = best_method(comparison.methods, comparison.metric)
+    order = ranked(comparison.methods, comparison.metric)
+    names = [method.name for method in comparison.methods]
+    return names.index(best.name) if best is not None else (order or [-1])[0]
 
 
 def _methods_part(comparison: Comparison) -> Markup:
