@@ -236,3 +236,16 @@ def test_a_part_of_the_rows_keeps_the_shares_of_the_classes():
     assert table.notes == []
     with pytest.raises(TableError, match="too few for 3 classes"):
         sampled(table, 5, seed=0)
+
+
+def test_dates_are_called_dates(tmp_path):
+    path = tmp_path / "visits.csv"
+    days = [f"2024-{1 + k // 28:02d}-{1 + k % 28:02d}" for k in range(60)]
+    lines = [f"P{k},{day},{k % 7},{'ab'[k % 2]}" for k, day in enumerate(days)]
+    path.write_text("\n".join(["patient,visit,dose,kind", *lines]) + "\n")
+    table = training_table(read_source(str(path)), target="kind")
+    assert [column.name for column in table.columns] == ["dose"]
+    said = " ".join(table.notes)
+    assert "'visit' holds dates" in said
+    assert "'patient' differs in most rows, as identifiers do" in said
+    assert table.row_names[0] == "P0"

@@ -1,5 +1,6 @@
 """From what a table holds to features and labels: for training, and for a model's columns."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,8 @@ from supred.rows.files.columns import MOST_TEXTS, Summary, labels_of
 
 # A text column with more distinct values than this, on more than half of the rows, names rows.
 LEAST_IDENTIFIERS = 20
+# Day, month and year in any order, then perhaps a time.
+DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T]\d.*)?$")
 
 
 def training_plan(
@@ -74,11 +77,17 @@ def training_plan(
         elif found.kind != "text":
             columns.append(Column(name, "number"))
         elif name not in wanted and _names_rows(distinct[name], found):
+            left_out.append(name)
+            if _are_dates(distinct[name]):
+                notes.append(
+                    f"The column {name!r} holds dates, which no method reads, and was left out; "
+                    "give the number of days, the month or the weekday as a number to use it."
+                )
+                continue
             notes.append(
                 f"The text column {name!r} differs in most rows, as identifiers do, and was left "
                 f"out (--keep {name} uses it)."
             )
-            left_out.append(name)
             named_by = named_by or name
         else:
             columns.append(Column(name, "text", _values(distinct[name], name, title)))
@@ -121,6 +130,11 @@ def _names_rows(distinct: set[str] | None, found: Summary) -> bool:
     """Tell whether a text column names rows rather than describing them."""
     count = MOST_TEXTS if distinct is None else len(distinct)
     return count > LEAST_IDENTIFIERS and count > found.n_rows / 2
+
+
+def _are_dates(distinct: set[str] | None) -> bool:
+    """Tell whether all texts of a column look like days, with or without a time."""
+    return bool(distinct) and all(DATE.match(text) for text in distinct or () if text)
 
 
 def _values(distinct: set[str] | None, name: str, title: str) -> tuple[str, ...]:
