@@ -235,7 +235,7 @@ def details(method: MethodResult, position: int) -> Markup:
 
 def _parameters(method: MethodResult) -> Markup:
     if not method.parameters:
-        return tag("p", "Nothing was tuned.")
+        return tag("p", "There is nothing to tune, or the method chooses its settings itself.")
     tried = None
     if method.n_settings is not None and method.n_settings_all is not None:
         short = "" if method.tuning == "tuned" else " in the time given"
