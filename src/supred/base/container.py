@@ -8,8 +8,10 @@ in NumPy's own format without pickle. Models and checkpoints are such files.
 import json
 import os
 import zipfile
-import zlib
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from typing import IO, Any
 
 import numpy as np
 from scipy import sparse
@@ -21,8 +23,14 @@ from supred.common.files import atomic_write
 DESCRIPTION = "description.json"
 FORMAT = "supred"
 VERSION = 2
+# Arrays hold truth values, whole numbers, floating-point numbers or texts.
+KINDS = "biufUS"
 # One date for all, so that equal models are equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
+# A file may declare so many bytes of content, and its description so many; Python's objects take
+# fifty times the bytes of their JSON.
+MAX_BYTES = 256 * 2**20
+MAX_DESCRIPTION_BYTES = 4 * 2**20
 
 
 class ModelFileError(ValueError):
@@ -70,12 +78,17 @@ def write_container(
         "made_by": f"supred {__version__}",
         "value": _Encoder(arrays).encode(value, kind),
     }
+    text = json.dumps(document, indent=1, allow_nan=True)
+    if len(text) > MAX_DESCRIPTION_BYTES:
+        raise ModelFileError(
+            f"the description of this {kind} takes {len(text)} bytes, and no more than "
+            f"{MAX_DESCRIPTION_BYTES} are read; use shorter or fewer texts, such as labels."
+        )
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with (
         atomic_write(path, overwrite=overwrite) as file,
         zipfile.ZipFile(file, "w", method) as archive,
     ):
-        text = json.dumps(document, indent=1, allow_nan=True)
         archive.writestr(_entry(DESCRIPTION, method), text)
         for k, array in enumerate(arrays):
             entry = _entry(f"arrays/{k}.npy", method)
@@ -83,46 +96,65 @@ def write_container(
                 np.lib.format.write_array(part, array, allow_pickle=False)
 
 
-def read_container(path: str | os.PathLike[str], kind: str) -> Any:
+def read_container(path: str | os.PathLike[str], kind: str, *, max_bytes: int = MAX_BYTES) -> Any:
     """Return the value that `write_container` wrote.
+
+    Parameters
+    ----------
+    path : path
+    kind : str
+        What the file must hold.
+    max_bytes : int
+        A file that declares more bytes of content is refused before any of it is read.
 
     Raises
     ------
     ModelFileError
-        If the file is not one of supred's, holds something else, is damaged, or was written
-        by a version with another format. The message is one line.
+        If the file is not one of supred's, holds something else, is damaged or too large, or was
+        written by a version with another format. The message is one line.
     """
     if os.path.isdir(path):
         raise ModelFileError(f"{path} is a folder; name a file.")
     if not os.path.exists(path):
         raise ModelFileError(f"{path} does not exist.")
+    if not os.path.isfile(path):
+        raise ModelFileError(f"{path} is not an ordinary file; copy it to one.")
+    check_size(path, os.path.getsize(path), max_bytes)
     if not zipfile.is_zipfile(path):
         raise ModelFileError(f"{path} is not a file of supred, or it was cut off.")
+    with one_line(path), zipfile.ZipFile(path) as archive:
+        if DESCRIPTION not in archive.namelist():
+            raise ModelFileError(f"{path} is not a file of supred.")
+        # The reader of a part stops at the bytes that the part declares.
+        check_size(path, sum(part.file_size for part in archive.infolist()), max_bytes)
+        if archive.getinfo(DESCRIPTION).file_size > MAX_DESCRIPTION_BYTES:
+            raise ModelFileError(f"{path} has a description of more than 4 MB, which cannot be.")
+        document = json.loads(archive.read(DESCRIPTION))
+        _check_document(document, path, kind)
+        return _Decoder(archive).decode(document["value"])
+
+
+def check_size(path: Any, n_bytes: int, max_bytes: int) -> None:
+    """Raise a ModelFileError if a file is larger than it may be."""
+    if n_bytes > max_bytes:
+        raise ModelFileError(
+            f"{path} declares {n_bytes} bytes of content, more than max_bytes={max_bytes}; if you "
+            "trust it, pass a larger max_bytes."
+        )
+
+
+@contextmanager
+def one_line(path: Any) -> Iterator[None]:
+    """Turn whatever goes wrong with the content of a file into a ModelFileError of one line.
+
+    What a reader finds in a file that was made to deceive it cannot be foreseen, so every kind
+    of error counts.
+    """
     try:
-        with zipfile.ZipFile(path) as archive:
-            if DESCRIPTION not in archive.namelist():
-                raise ModelFileError(f"{path} is not a file of supred.")
-            document = json.loads(archive.read(DESCRIPTION))
-            _check_document(document, path, kind)
-            return _Decoder(archive).decode(document["value"])
+        yield
     except ModelFileError:
         raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        OSError,
-        EOFError,
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        NotImplementedError,
-        RuntimeError,
-        RecursionError,
-        OverflowError,
-        MemoryError,
-    ) as error:
+    except Exception as error:
         what = " ".join(str(error).split())[:120]
         raise ModelFileError(
             f"{path} is damaged ({type(error).__name__}: {what}); make it again."
@@ -133,7 +165,7 @@ def _check_document(document: Any, path: Any, kind: str) -> None:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a file of supred.")
     version = document.get("version")
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:  # True is not 1
         advice = "install a later supred"
         if isinstance(version, int) and version < VERSION:
             advice = f"it was written by {document.get('made_by')}; make it again with this version"
@@ -163,6 +195,9 @@ class _Encoder:
             return value
         if isinstance(value, np.generic):
             return {"scalar": self._keep(np.asarray(value), where)}
+        if isinstance(value, np.ma.MaskedArray):
+            parts = (value.data, np.ma.getmaskarray(value))
+            return {"masked": [self._array(part, where) for part in parts]}
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if sparse.issparse(value):
@@ -194,13 +229,19 @@ class _Encoder:
         )
 
     def _array(self, value: np.ndarray, where: str) -> Any:
+        if value.dtype == np.float64:
+            # Half the bytes for numbers that were learned in single precision.
+            with np.errstate(over="ignore"):
+                single = value.astype(np.float32)
+            if np.array_equal(single, value, equal_nan=True):
+                return {"array": self._keep(single, where), "double": True}
         if value.dtype != object:
             return {"array": self._keep(value, where)}
         # Strings and the like; they keep their types one by one.
         return {"objects": [self.encode(v, where) for v in value.ravel()], "shape": value.shape}
 
     def _keep(self, array: np.ndarray, where: str) -> int:
-        if array.dtype.kind not in "biufcUS":
+        if array.dtype.kind not in KINDS:
             raise ModelFileError(f"{where} holds {array.dtype}, which cannot be saved.")
         self.arrays.append(array)
         return len(self.arrays) - 1
@@ -219,7 +260,11 @@ class _Decoder:
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if "array" in value:
-            return self._load(value["array"])
+            array = self._load(value["array"])
+            return array.astype(np.float64) if "double" in value else array
+        if "masked" in value:
+            data, mask = (self.decode(part) for part in value["masked"])
+            return np.ma.MaskedArray(data, mask)
         if "scalar" in value:
             return self._load(value["scalar"])[()]
         if "objects" in value:
@@ -244,5 +289,22 @@ class _Decoder:
         return from_state(made, {key: self.decode(v) for key, v in value["state"].items()})
 
     def _load(self, number: int) -> np.ndarray:
-        with self.archive.open(f"arrays/{int(number)}.npy") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
+        part = self.archive.getinfo(f"arrays/{int(number)}.npy")
+        with self.archive.open(part) as file:
+            shape, fortran_order, dtype = _array_header(file)
+            if dtype.kind not in KINDS:
+                raise ValueError(f"an array of {dtype}")
+            # Before any memory is taken: the header must say what the file holds.
+            n_bytes = part.file_size - file.tell()
+            if prod(shape) * dtype.itemsize != n_bytes:
+                raise ValueError(f"an array of shape {shape} in {n_bytes} bytes")
+            values = np.frombuffer(bytearray(file.read()), dtype=dtype)
+        return values.reshape(shape, order="F" if fortran_order else "C")
+
+
+def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Read the header of an array: shape, whether columns come first, type."""
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(file)
+    return np.lib.format.read_array_header_2_0(file)

@@ -185,6 +185,12 @@ class LatentClassifier(
         fitted = present_attributes(self, self._fitted_attributes)
         return {**self.get_params(deep=False), **fitted}
 
+    def check_finite(self) -> None:
+        """Raise a ValueError if a number that predictions need is not finite."""
+        for array in self._model_arrays():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise ValueError(f"{type(self).__name__} holds a number that is not finite")
+
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the fitted estimator whose state `to_state` returned."""

@@ -96,6 +96,16 @@ class LowDimSVCCV(LowDimModel):
     True
     """
 
+    _fitted_attributes = (
+        *LowDimModel._fitted_attributes,
+        "best_params_",
+        "best_score_",
+        "best_index_",
+        "best_estimator_",
+        "cv_results_",
+        "n_splits_",
+    )
+
     def __init__(
         self,
         n_components: Any = None,

@@ -1,141 +1,54 @@
-"""Models in files without pickle: how a table was prepared, and the fitted estimator."""
+"""Models in files without pickle: fitted estimators, Pipelines, searches and tables."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
 import supred
+from supred.app.export.loaded_checks import check_model
+from supred.app.export.saved_parts import ESTIMATORS, from_parts, to_parts
+from supred.app.export.table_model import TableModel
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.table import Column
-from supred.base.container import ModelFileError, read_container, write_container
+from supred.base.container import (
+    MAX_BYTES,
+    ModelFileError,
+    one_line,
+    read_container,
+    write_container,
+)
 from supred.base.state import register
 
-__all__ = ["ModelFileError", "TableModel", "load_model", "save_model"]
+__all__ = ["ModelFileError", "TableModel", "load_model", "load_table_model", "save_model"]
 
 KIND = "model"
-METHODS = (
-    "RBFNetClassifier",
-    "LowDimSVC",
-    "CategorySpace",
-    "MaxMarginProjection",
-    "ClassConstrainedEmbedding",
-    "KernelDiscriminantAnalysis",
-)
 
 
-def _register_classes() -> None:
-    """Register what a model file may hold; importing a method registers its parts."""
-    for name in METHODS:
-        register(getattr(supred, name))
-    for made in (Preparation, Column):
-        register(made)
-
-
-@dataclass
-class TableModel:
-    """A fitted estimator with the table it was made for.
-
-    Attributes
-    ----------
-    estimator : estimator
-        One of ``METHODS``, fitted on prepared rows.
-    columns : list of Column
-        Features, in order.
-    target : str
-    preparation : Preparation
-    transformer : fitted transformer
-        Made by ``preparation.pipeline(columns)``.
-    ignored : list of str
-        Columns that may be in a table and are not looked at.
-    notes : list of str
-        What was done to the training table.
-    sparse : bool
-        Whether the model was trained on sparse rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from supred import LowDimSVC
-    >>> from supred.app.export.model_file import TableModel
-    >>> from supred.app.tables.preparation import Preparation
-    >>> from supred.app.tables.table import Column
-    >>> X, y = load_iris(return_X_y=True)
-    >>> columns = [Column(name, "number") for name in ("a", "b", "c", "d")]
-    >>> model = TableModel.fit(LowDimSVC(n_centers=20, random_state=0), X, y, columns)
-    >>> model.predict(X[:2]).tolist()
-    [0, 0]
-    """
+@register
+@dataclass(frozen=True)
+class SavedTable:
+    """A model with its table: what the preparation learnt, in the place of the transformer."""
 
     estimator: Any
     columns: list[Column]
     target: str
     preparation: Preparation
-    transformer: Any
-    ignored: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    sparse: bool = False
-
-    @classmethod
-    def fit(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        columns: list[Column],
-        *,
-        target: str = "target",
-        preparation: Preparation | None = None,
-        ignored: list[str] | None = None,
-        notes: list[str] | None = None,
-    ) -> "TableModel":
-        """Fit the preparation, then the estimator on the prepared rows.
-
-        Parameters
-        ----------
-        estimator : unfitted estimator
-        X, y
-            Rows as the table holds them, and labels.
-        columns, target, preparation, ignored, notes
-            As the attributes.
-        """
-        preparation = preparation or Preparation()
-        sparse = hasattr(X, "tocsr")
-        transformer = preparation.pipeline(columns, sparse=sparse)
-        estimator.fit(transformer.fit_transform(X), y)
-        return cls(
-            estimator,
-            columns,
-            target,
-            preparation,
-            transformer,
-            ignored or [],
-            notes or [],
-            sparse,
-        )
-
-    @property
-    def classes(self) -> np.ndarray:
-        """The labels that can be predicted."""
-        return self.estimator.classes_
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the label of each row."""
-        return self.estimator.predict(self.transformer.transform(X))
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the latent coordinates of each row."""
-        return self.estimator.transform(self.transformer.transform(X))
+    learnt: dict[str, Any]
+    ignored: list[str]
+    notes: list[str]
+    sparse: bool
 
 
-def save_model(model: TableModel, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a model to a file of arrays and one JSON description.
+def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a fitted model to a file of arrays and one JSON description.
 
     Parameters
     ----------
-    model : TableModel
+    model : estimator, Pipeline, search or TableModel
+        A fitted estimator of supred; a Pipeline that ends in one and begins with scikit-learn's
+        usual transformers (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer,
+        SimpleImputer, VarianceThreshold, PCA, TruncatedSVD); a GridSearchCV or
+        RandomizedSearchCV of these; or a model with its table, as the command line has it.
     path : path
         By custom ending in ``.supred``. The file is there when it is complete, or not at all.
     overwrite : bool
@@ -144,58 +57,99 @@ def save_model(model: TableModel, path: str | os.PathLike[str], *, overwrite: bo
     Raises
     ------
     ModelFileError
-        If a part of the estimator is the user's own (a kernel function, a regressor), or the
-        estimator cannot be made again from plain data.
+        If a part of the model is of a kind that cannot be saved (a kernel function, a regressor
+        as the mapping).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import LowDimSVC
+    >>> from supred.export import load_model, save_model
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LowDimSVC(n_centers=20, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "iris.supred")
+    ...     save_model(model, path)
+    ...     bool((load_model(path).predict(X) == model.predict(X)).all())
+    True
     """
-    name = type(model.estimator).__name__
-    if name not in METHODS or type(model.estimator) is not getattr(supred, name):
-        raise ModelFileError(f"{name} cannot be saved; one of {', '.join(METHODS)} can.")
-    check_is_fitted(model.estimator)
-    value = {
-        "method": name,
-        "target": model.target,
-        "columns": model.columns,
-        "ignored": model.ignored,
-        "notes": model.notes,
-        "sparse": model.sparse,
-        "preparation": model.preparation,
-        "learnt": learnt_numbers(model.transformer),
-        "estimator": model.estimator,
-    }
     _register_classes()
-    write_container(path, KIND, value, overwrite=overwrite)
+    write_container(path, KIND, _saved(model), overwrite=overwrite)
 
 
-def load_model(path: str | os.PathLike[str]) -> TableModel:
+def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a model that `save_model` wrote.
 
-    Nothing in the file is run: it holds arrays and names of known classes only. Still, as with
-    any program, do not trust the predictions of a model whose origin you do not know.
+    Nothing in the file is run: it holds arrays and names of known classes only, and the model is
+    tried on a few rows before it is returned. Still, as with any program, do not trust the
+    predictions of a model whose origin you do not know.
+
+    Parameters
+    ----------
+    path : path
+    max_bytes : int, default=268435456
+        A file that declares more bytes of content than this is refused.
+
+    Returns
+    -------
+    estimator, Pipeline, search or TableModel
+        What was saved.
 
     Raises
     ------
     ModelFileError
-        If the file is not a model of supred, is damaged or of another version.
+        If the file is not a model of supred, is damaged, too large or of another version. The
+        message is one line.
     """
     _register_classes()
-    value = read_container(path, KIND)
-    try:
-        columns, preparation = list(value["columns"]), value["preparation"]
-        estimator = value["estimator"]
-        if type(estimator).__name__ not in METHODS or not isinstance(preparation, Preparation):
-            raise ValueError("it holds no estimator")
-        check_is_fitted(estimator)
-        transformer = restored(preparation, columns, value["learnt"], sparse=value["sparse"])
-        return TableModel(
-            estimator,
-            columns,
-            str(value["target"]),
-            preparation,
-            transformer,
-            list(value["ignored"]),
-            list(value["notes"]),
-            bool(value["sparse"]),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        what = " ".join(str(error).split())[:120]
-        raise ModelFileError(f"{path} is damaged ({what}); make it again.") from None
+    value = read_container(path, KIND, max_bytes=max_bytes)
+    with one_line(path):
+        model = _restored(value)
+        check_model(model)
+        return model
+
+
+def load_table_model(path: str | os.PathLike[str]) -> TableModel:
+    """Read a model for tables; one that was saved without a table gets one of plain numbers."""
+    model = load_model(path)
+    return model if isinstance(model, TableModel) else TableModel.around(model)
+
+
+def _saved(model: Any) -> Any:
+    if not isinstance(model, TableModel):
+        return to_parts(model)
+    return SavedTable(
+        to_parts(model.estimator),
+        model.columns,
+        model.target,
+        model.preparation,
+        learnt_numbers(model.transformer),
+        model.ignored,
+        model.notes,
+        model.sparse,
+    )
+
+
+def _restored(value: Any) -> Any:
+    if not isinstance(value, SavedTable):
+        return from_parts(value)
+    columns = list(value.columns)
+    return TableModel(
+        from_parts(value.estimator),
+        columns,
+        value.target,
+        value.preparation,
+        restored(value.preparation, columns, value.learnt, sparse=value.sparse),
+        list(value.ignored),
+        list(value.notes),
+        value.sparse,
+    )
+
+
+def _register_classes() -> None:
+    """Register what a model file may hold; importing a method registers its parts."""
+    for name in ESTIMATORS:
+        register(getattr(supred, name))
+    for made in (Preparation, Column):
+        register(made)

@@ -1,0 +1,126 @@
+"""Checks of a model that came from a file: it must work before anyone uses it."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from supred.app.export.table_model import TableModel
+from supred.app.tables.preparation import ENCODE, IMPUTE, SCALE, Preparation
+from supred.app.tables.table import Column
+
+# Rows that are tried: all numbers of a row are equal to one of these.
+PROBES = (0.0, 1.0, -1.0, 1000.0, -1000.0)
+MOST_FEATURES = 10**7
+# Wider rows are tried as sparse ones.
+MOST_DENSE = 10**5
+
+
+def check_model(model: Any) -> None:
+    """Raise an error if a model does not give finite answers of the right shapes.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline, search or TableModel
+        As the reader of a file has put it together.
+    """
+    estimator = model.estimator if isinstance(model, TableModel) else model
+    last = _last(estimator)
+    _check_classes(last.classes_)
+    _check_features(estimator)
+    last.check_finite()
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if isinstance(model, TableModel):
+            check_table(model)
+            rows = model.transformer.transform(_probes(len(model.columns)))
+        else:
+            rows = _probes(estimator.n_features_in_)
+        _check_answers(estimator, last, rows)
+
+
+def check_table(model: TableModel) -> None:
+    """Raise a ValueError if the table of a model is not described as it must be."""
+    preparation = model.preparation
+    _require(isinstance(preparation, Preparation), "the preparation")
+    choices = (
+        (preparation.impute, IMPUTE),
+        (preparation.encode, ENCODE),
+        (preparation.scale, SCALE),
+    )
+    _require(all(isinstance(name, str) and name in known for name, known in choices), "preparation")
+    _require(isinstance(model.target, str), "the target")
+    _require(type(model.sparse) is bool, "sparse")
+    for texts in (model.ignored, model.notes):
+        _require(all(isinstance(text, str) for text in texts), "ignored columns or notes")
+    _require(len(model.columns) > 0, "no columns")
+    for column in model.columns:
+        _require(isinstance(column, Column) and isinstance(column.name, str), "a column")
+        _require(column.kind in ("number", "text"), "the kind of a column")
+        _require(all(isinstance(value, str) for value in column.values), "values of a column")
+
+
+def _last(model: Any) -> Any:
+    """Return the estimator of supred in a Pipeline or a search."""
+    if hasattr(model, "steps"):
+        return _last(model.steps[-1][1])
+    if hasattr(model, "scorer_"):
+        return _last(model.best_estimator_)
+    return model
+
+
+def _check_classes(classes: Any) -> None:
+    _require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 0, "classes")
+    if classes.dtype.kind == "f":
+        _require(bool(np.isfinite(classes).all()), "classes")
+    labels = classes.tolist()
+    _require(all(isinstance(label, bool | int | float | str) for label in labels), "classes")
+    _require(len(set(labels)) == len(labels), "a class twice")
+
+
+def _check_features(estimator: Any) -> None:
+    n_features = estimator.n_features_in_
+    whole = isinstance(n_features, int | np.integer) and not isinstance(n_features, bool)
+    _require(whole and 0 < n_features <= MOST_FEATURES, "the number of features")
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        _require(isinstance(names, np.ndarray) and names.shape == (n_features,), "feature names")
+        _require(all(isinstance(name, str) for name in names.tolist()), "feature names")
+
+
+def _probes(n_features: int) -> Any:
+    if n_features > MOST_DENSE:
+        return sparse.csr_matrix((2, n_features))
+    return np.repeat(np.array(PROBES)[:, None], n_features, axis=1)
+
+
+def _check_answers(estimator: Any, last: Any, rows: Any) -> None:
+    n_rows, classes = rows.shape[0], last.classes_
+    latent = estimator.transform(rows)
+    n_components = len(last.get_feature_names_out())
+    _require(latent.shape == (n_rows, n_components), "latent coordinates of another shape")
+    _require(_finite(latent), "latent coordinates that are not finite")
+    labels = estimator.predict(rows)
+    scores = np.asarray(estimator.decision_function(rows))
+    if getattr(last, "multitask_", False):
+        _require(labels.shape == scores.shape and len(labels) == n_rows, "labels of another shape")
+    else:
+        expected = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
+        _require(labels.shape == (n_rows,), "labels of another shape")
+        _require(scores.shape == expected, "scores of another shape")
+    _require(_finite(scores), "scores that are not finite")
+    _require(bool(np.isin(labels, classes).all()), "labels that are not among the classes")
+    if hasattr(estimator, "predict_proba"):
+        probabilities = estimator.predict_proba(rows)
+        _require(probabilities.shape == (n_rows, len(classes)), "probabilities of another shape")
+        _require(_finite(probabilities), "probabilities that are not finite")
+
+
+def _finite(values: np.ndarray) -> bool:
+    return values.dtype.kind in "fiu" and bool(np.isfinite(values).all())
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(f"{what}" if " " in what else f"what it says of {what}")

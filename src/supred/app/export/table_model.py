@@ -1,0 +1,121 @@
+"""A fitted estimator with the table it was made for."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from supred.app.tables.preparation import Preparation
+from supred.app.tables.table import Column
+
+
+@dataclass
+class TableModel:
+    """A fitted estimator with the table it was made for.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Fitted on prepared rows.
+    columns : list of Column
+        Features, in order.
+    target : str
+    preparation : Preparation
+    transformer : fitted transformer
+        Made by ``preparation.pipeline(columns)``.
+    ignored : list of str
+        Columns that may be in a table and are not looked at.
+    notes : list of str
+        What was done to the training table.
+    sparse : bool
+        Whether the model was trained on sparse rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import LowDimSVC
+    >>> from supred.app.export.table_model import TableModel
+    >>> from supred.app.tables.preparation import Preparation
+    >>> from supred.app.tables.table import Column
+    >>> X, y = load_iris(return_X_y=True)
+    >>> columns = [Column(name, "number") for name in ("a", "b", "c", "d")]
+    >>> model = TableModel.fit(LowDimSVC(n_centers=20, random_state=0), X, y, columns)
+    >>> model.predict(X[:2]).tolist()
+    [0, 0]
+    """
+
+    estimator: Any
+    columns: list[Column]
+    target: str
+    preparation: Preparation
+    transformer: Any
+    ignored: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    sparse: bool = False
+
+    @classmethod
+    def fit(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        columns: list[Column],
+        *,
+        target: str = "target",
+        preparation: Preparation | None = None,
+        ignored: list[str] | None = None,
+        notes: list[str] | None = None,
+    ) -> "TableModel":
+        """Fit the preparation, then the estimator on the prepared rows.
+
+        Parameters
+        ----------
+        estimator : unfitted estimator
+        X, y
+            Rows as the table holds them, and labels.
+        columns, target, preparation, ignored, notes
+            As the attributes.
+        """
+        preparation = preparation or Preparation()
+        sparse = hasattr(X, "tocsr")
+        transformer = preparation.pipeline(columns, sparse=sparse)
+        estimator.fit(transformer.fit_transform(X), y)
+        return cls(
+            estimator,
+            columns,
+            target,
+            preparation,
+            transformer,
+            ignored or [],
+            notes or [],
+            sparse,
+        )
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The labels that can be predicted."""
+        return self.estimator.classes_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the label of each row."""
+        return self.estimator.predict(self.transformer.transform(X))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the latent coordinates of each row."""
+        return self.estimator.transform(self.transformer.transform(X))
+
+    @classmethod
+    def around(cls, estimator: Any) -> "TableModel":
+        """Return a fitted estimator or Pipeline with a table of numbers that are not prepared.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Its columns are ``feature_names_in_``, or x0, x1 and so on.
+        """
+        n_features = estimator.n_features_in_
+        names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+        columns = [Column(str(name), "number") for name in names]
+        preparation = Preparation(impute="none", encode="none", scale="none")
+        transformer = preparation.pipeline(columns).fit(np.zeros((1, n_features)))
+        return cls(estimator, columns, "label", preparation, transformer)
