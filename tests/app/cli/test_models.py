@@ -255,3 +255,23 @@ def test_rows_without_a_label_are_learnt_from(supred, tmp_path):
     assert result.code == 0, result.err
     assert "57 row(s) without a label are used without it." in result.err
     assert np.mean(load_model(model).predict(X) == truth) > 0.9
+
+
+def test_a_model_that_was_saved_without_a_table(supred, table, tmp_path):
+    """Its table is one of numbers, named as in `fit`, and nothing is done to them."""
+    import pandas
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from supred import LowDimSVC
+    from supred.export import save_model
+
+    frame = pandas.read_csv(table)
+    X, y = frame.drop(columns="species"), frame["species"]
+    fitted = make_pipeline(StandardScaler(), LowDimSVC(n_centers=9, random_state=0)).fit(X, y)
+    path = tmp_path / "pipeline.supred"
+    save_model(fitted, path)
+    result = supred("predict", path, table, "--exclude", "species")
+    assert result.out.splitlines()[1:] == fitted.predict(X).tolist(), result.err
+    assert "method: LowDimSVC" in supred("info", path).out
+    assert supred("export", path, "--to", "js", "--out", tmp_path / "m.mjs").code == 0

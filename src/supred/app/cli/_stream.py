@@ -10,7 +10,7 @@ import numpy as np
 
 from supred.app.cli import _options
 from supred.app.cli._progress import stage
-from supred.app.export.model_file import TableModel, load_model
+from supred.app.export.model_file import TableModel, load_table_model
 from supred.app.tables.assemble import check_columns, check_finite, training_plan
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.sources import SparseSource, open_files
@@ -92,7 +92,7 @@ def _cache_folder(options: argparse.Namespace) -> Path | None:
 
 def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
     """Return a saved model, and the prepared rows of the files to use it on."""
-    model = load_model(options.model)
+    model = load_table_model(options.model)
     if type(model.estimator).__name__ not in OUT_OF_CORE:
         raise TableError(
             f"--stream is for models of {' and '.join(OUT_OF_CORE)}, not of "

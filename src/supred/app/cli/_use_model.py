@@ -38,10 +38,10 @@ def add_rows_to_answer(parser: argparse.ArgumentParser) -> None:
 
 def read(options: argparse.Namespace, *, labelled: bool = False) -> "tuple[TableModel, Table]":
     """Read the model, and the columns that it needs of the table."""
-    from supred.app.export.model_file import load_model
+    from supred.app.export.model_file import load_table_model
     from supred.app.tables.assemble import model_table
 
-    model = load_model(options.model)
+    model = load_table_model(options.model)
     table = model_table(
         _options.open_table(options),
         model.columns,
@@ -116,7 +116,7 @@ def _columns(model: "TableModel", answers: Answers) -> dict[str, "np.ndarray"]:
         if kind == "predicted":
             names = [model.target]
         elif kind == "coordinates":
-            names = [str(name) for name in model.estimator.get_feature_names_out()]
+            names = [str(name) for name in model.method.get_feature_names_out()]
         else:
             width = 1 if values.ndim == 1 else values.shape[1]
             words = classes[1:] if width == 1 else classes
@@ -140,7 +140,7 @@ def _write_text(
 
         found = list(blocks)
         document = {kind: np.concatenate([b[kind] for b in found]).tolist() for kind in found[0]}
-        names = model.estimator.get_feature_names_out().tolist()
+        names = model.method.get_feature_names_out().tolist()
         about = {"target": model.target, "classes": model.classes.tolist(), "names": names}
         write(json.dumps({**about, **document}, ensure_ascii=False) + "\n")
         return

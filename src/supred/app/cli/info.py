@@ -42,18 +42,18 @@ def _installation() -> dict[str, object]:
 
 
 def _model(path: str) -> dict[str, object]:
-    from supred.app.export.model_file import load_model
+    from supred.app.export.model_file import load_table_model
 
-    model = load_model(path)
-    size = model.estimator.model_size_
-    parameters = model.estimator.get_params(deep=False)
+    model = load_table_model(path)
+    size = model.method.model_size_
+    parameters = model.method.get_params(deep=False)
     plain = (bool, int, float, str, type(None))
     return {
-        "method": type(model.estimator).__name__,
+        "method": type(model.method).__name__,
         "target": model.target,
         "classes": model.classes.tolist(),
         "columns": {column.name: column.kind for column in model.columns},
-        "latent dimensions": len(model.estimator.get_feature_names_out()),
+        "latent dimensions": len(model.method.get_feature_names_out()),
         "numbers": size.numbers,
         "bytes": size.bytes,
         "preprocessing": model.notes,

@@ -1,12 +1,11 @@
 """Checks of a model that came from a file: it must work before anyone uses it."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from supred.app.export.table_model import TableModel
+from supred.app.export.table_model import TableModel, innermost
 from supred.app.tables.preparation import ENCODE, IMPUTE, SCALE, Preparation
 from supred.app.tables.table import Column
 
@@ -26,18 +25,16 @@ def check_model(model: Any) -> None:
         As the reader of a file has put it together.
     """
     estimator = model.estimator if isinstance(model, TableModel) else model
-    last = _last(estimator)
+    last = innermost(estimator)
     _check_classes(last.classes_)
     _check_features(estimator)
     last.check_finite()
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if isinstance(model, TableModel):
-            check_table(model)
-            rows = model.transformer.transform(_probes(len(model.columns)))
-        else:
-            rows = _probes(estimator.n_features_in_)
-        _check_answers(estimator, last, rows)
+    if isinstance(model, TableModel):
+        check_table(model)
+        rows = model.transformer.transform(_probes(len(model.columns)))
+    else:
+        rows = _probes(estimator.n_features_in_)
+    _check_answers(estimator, last, rows)
 
 
 def check_table(model: TableModel) -> None:
@@ -59,15 +56,6 @@ def check_table(model: TableModel) -> None:
         _require(isinstance(column, Column) and isinstance(column.name, str), "a column")
         _require(column.kind in ("number", "text"), "the kind of a column")
         _require(all(isinstance(value, str) for value in column.values), "values of a column")
-
-
-def _last(model: Any) -> Any:
-    """Return the estimator of supred in a Pipeline or a search."""
-    if hasattr(model, "steps"):
-        return _last(model.steps[-1][1])
-    if hasattr(model, "scorer_"):
-        return _last(model.best_estimator_)
-    return model
 
 
 def _check_classes(classes: Any) -> None:
@@ -102,15 +90,15 @@ def _check_answers(estimator: Any, last: Any, rows: Any) -> None:
     _require(latent.shape == (n_rows, n_components), "latent coordinates of another shape")
     _require(_finite(latent), "latent coordinates that are not finite")
     labels = estimator.predict(rows)
-    scores = np.asarray(estimator.decision_function(rows))
+    expected = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
     if getattr(last, "multitask_", False):
-        _require(labels.shape == scores.shape and len(labels) == n_rows, "labels of another shape")
-    else:
-        expected = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
-        _require(labels.shape == (n_rows,), "labels of another shape")
-        _require(scores.shape == expected, "scores of another shape")
-    _require(_finite(scores), "scores that are not finite")
+        expected = (n_rows, last.n_tasks_)
+    _require(labels.shape in ((n_rows,), expected), "labels of another shape")
     _require(bool(np.isin(labels, classes).all()), "labels that are not among the classes")
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(rows))
+        _require(scores.shape == expected, "scores of another shape")
+        _require(_finite(scores), "scores that are not finite")
     if hasattr(estimator, "predict_proba"):
         probabilities = estimator.predict_proba(rows)
         _require(probabilities.shape == (n_rows, len(classes)), "probabilities of another shape")

@@ -1,8 +1,11 @@
 """Models in files without pickle: fitted estimators, Pipelines, searches and tables."""
 
 import os
+import warnings
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 import supred
 from supred.app.export.loaded_checks import check_model
@@ -104,7 +107,8 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> A
     """
     _register_classes()
     value = read_container(path, KIND, max_bytes=max_bytes)
-    with one_line(path):
+    with one_line(path), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         model = _restored(value)
         check_model(model)
         return model

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
 
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Column
@@ -92,6 +94,11 @@ class TableModel:
         )
 
     @property
+    def method(self) -> Any:
+        """The estimator of supred, also where a Pipeline or a search holds it."""
+        return innermost(self.estimator)
+
+    @property
     def classes(self) -> np.ndarray:
         """The labels that can be predicted."""
         return self.estimator.classes_
@@ -119,3 +126,12 @@ class TableModel:
         preparation = Preparation(impute="none", encode="none", scale="none")
         transformer = preparation.pipeline(columns).fit(np.zeros((1, n_features)))
         return cls(estimator, columns, "label", preparation, transformer)
+
+
+def innermost(model: Any) -> Any:
+    """Return the estimator of supred that a Pipeline or a search of scikit-learn holds."""
+    if isinstance(model, Pipeline):
+        return innermost(model.steps[-1][1])
+    if isinstance(model, GridSearchCV | RandomizedSearchCV):
+        return innermost(model.best_estimator_)
+    return model
