@@ -196,8 +196,8 @@ class _Encoder:
         if isinstance(value, np.generic):
             return {"scalar": self._keep(np.asarray(value), where)}
         if isinstance(value, np.ma.MaskedArray):
-            parts = (value.data, np.ma.getmaskarray(value))
-            return {"masked": [self._array(part, where) for part in parts]}
+            masked = (value.data, np.ma.getmaskarray(value))
+            return {"masked": [self._array(part, where) for part in masked]}
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if sparse.issparse(value):

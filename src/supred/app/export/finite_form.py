@@ -264,7 +264,7 @@ def _rounded(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         lost = np.zeros(0)
         if isinstance(step, Scale):
             lost = (step.shift - single(step.shift)) * step.scale
-        changes = {
+        changes: dict[str, Any] = {
             name: single(array)
             for name, array in arrays_of(step).items()
             if array.dtype.kind == "f"

@@ -1,6 +1,7 @@
 """Whether single precision is enough to compute the scores of a form."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def single_precision_error(form: FiniteForm) -> float:
 
 def _in_single(step: Step, rows: np.ndarray) -> np.ndarray:
     """Return what a step makes of rows if all is done in single precision."""
-    arrays = {
+    arrays: dict[str, Any] = {
         name: array.astype(np.float32) if array.dtype.kind == "f" else array
         for name, array in arrays_of(step).items()
     }
