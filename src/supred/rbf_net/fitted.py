@@ -57,11 +57,12 @@ class GaussianNetwork:
             metric = np.exp(metric) * scaling.factor
         else:
             metric = metric * scaling.factor[:, None]
+        gammas = np.exp(nets.log_gammas[0].astype(float))
         return cls(
             scaling.shift.astype(dtype),
-            metric.astype(dtype),
+            _single_digits(metric).astype(dtype),
             nets.centers[0].astype(dtype),
-            np.exp(nets.log_gammas[0].astype(float)).astype(dtype),
+            _single_digits(gammas).astype(dtype),
             nets.W[0].astype(dtype),
             nets.w0[0].astype(dtype),
         )
@@ -129,6 +130,15 @@ class GaussianNetwork:
         pull = (directions @ self.W.T) * phi * (2 * self.gammas)
         by_u = pull @ self.centers - pull.sum(axis=1)[:, None] * u
         return by_u * self.metric if self.metric.ndim == 1 else by_u @ self.metric.T
+
+
+def _single_digits(values: np.ndarray) -> np.ndarray:
+    """Return values with the digits of single precision, in which they were learned.
+
+    A file then holds them in four bytes; their range stays that of double precision.
+    """
+    mantissas, exponents = np.frexp(values)
+    return np.ldexp(np.round(mantissas * 2**24) / 2**24, exponents)
 
 
 def project_through(stages: Sequence[GaussianNetwork], X: Any) -> np.ndarray:
