@@ -7,8 +7,10 @@ const STEPS = {
   affine: (x, matrix, offset) => {
     const result = Float64Array.from(offset);
     const n = result.length;
-    for (let i = 0, place = 0; i < x.length; i++) {
-      for (let j = 0; j < n; j++) result[j] += x[i] * matrix[place++];
+    for (let i = 0; i < x.length; i++) {
+      const value = x[i];
+      if (value === 0) continue; // rows often hold many zeros
+      for (let j = 0, place = i * n; j < n; j++, place++) result[j] += value * matrix[place];
     }
     return result;
   },
