@@ -20,7 +20,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "M = 100": {"n_centers": 100},
     "M = 2000": {"centers": "all"},
 }
-FIXED = {"gamma": 30.0, "alpha": 0.1, "C": 10.0, "centers": "random"}
+FIXED = {"gamma": 30.0, "alpha": 0.1, "C": 10.0, "centers": "random", "tol": 5e-3}
 GRID = 80
 
 

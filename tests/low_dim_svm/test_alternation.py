@@ -104,7 +104,9 @@ def test_it_ends_when_nothing_changes_or_when_asked():
         == "converged"
     )
     record = run(
-        *setting(3, "ovr", "rbf"), Schedule(), on_iteration=lambda iteration, *_: iteration == 2
+        *setting(3, "ovr", "rbf"),
+        Schedule(tol=0.0),
+        on_iteration=lambda iteration, *_: iteration == 2,
     )
     assert (record.stopping_reason, record.n_iter) == ("callback", 2)
 
@@ -121,6 +123,16 @@ def test_the_joint_training_lowers_the_nested_objective():
     refitted = HingeLoss(y, 5, weights)
     refitted.g_step(start_F)
     assert reached < 0.98 * (refitted.objective(start_F) + mapping.penalty())
+
+
+def test_a_training_error_that_stays_ends_it_where_tol_is_coarse():
+    coarse = run(*setting(3, "ovr", "rbf"), Schedule(max_iter=100, tol=1e-2))
+    fine = run(*setting(3, "ovr", "rbf"), Schedule(max_iter=100, tol=1e-3))
+    errors = coarse.history["train_error"]
+    assert np.ptp(errors[-3:]) == 0
+    assert all(np.ptp(errors[k : k + 3]) > 0 for k in range(len(errors) - 3))
+    assert coarse.n_iter < fine.n_iter
+    assert coarse.stopping_reason == fine.stopping_reason == "converged"
 
 
 def test_mu_grows_only_when_the_alternation_has_converged_at_fixed_mu():

@@ -348,7 +348,9 @@ def test_a_regressor_draws_from_random_state():
 
 def test_heavy_class_weights():
     X, y = load_iris(return_X_y=True)
-    model = LowDimSVC(n_centers=20, class_weight={1: 1000.0}, random_state=0).fit(X, y)
+    model = LowDimSVC(
+        n_centers=20, gamma="scale", alpha=1e-3, class_weight={1: 1000.0}, random_state=0
+    ).fit(X, y)
     assert model.history_["gap"][model.best_iter_] < 1e-3
     assert (model.predict(X)[y == 1] == 1).all()
 
@@ -377,7 +379,8 @@ def test_scores_of_each_iteration_by_scikit_learns_monitor():
         ({"inner_tol": 0}, "inner_tol=0 is out of range"),
         ({"gamma": 0.0}, r"gamma=0.0 is out of range; use a number in \(0, inf\)"),
         ({"gamma": -1}, "gamma=-1"),
-        ({"gamma": "auto"}, "gamma='auto' is not known; use one of 'scale'"),
+        ({"gamma": "wide"}, "gamma='wide' is not known; use one of 'auto', 'scale'"),
+        ({"alpha": "small"}, "alpha='small' is not known; use one of 'auto'"),
         ({"C": 0}, "C=0"),
         ({"C": np.inf}, "C=inf"),
         ({"validation_fraction": 0.99, "early_stopping": True}, "validation_fraction=0.99 of 90"),

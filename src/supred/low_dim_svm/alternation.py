@@ -28,6 +28,9 @@ HISTORY = (
     "seconds",
 )
 
+# From this tol on the training error may tell that the alternation has converged.
+COARSE_TOL = 1e-2
+
 History = dict[str, list[float]]
 # Called with the number of an iteration, its entry of the history and the classifier.
 OnIteration = Callable[[int, dict[str, float], Parameters], bool]
@@ -49,7 +52,9 @@ class Schedule:
     max_iter : int
         Most iterations, over all values of mu.
     tol : float
-        Relative change of the objective under which the alternation has converged.
+        Relative change of the objective under which the alternation has converged. If mu grows
+        in every iteration and `tol` is 0.01 or more, it has also converged when two iterations
+        in a row leave the training error as it was.
     patience : int
         Iterations (values of mu with `inner_tol`) without a better validation error after which
         it ends.
@@ -91,7 +96,12 @@ class Schedule:
         if len(values) < 3:
             return ""
         changes = np.abs(np.diff(values[-3:]))
-        return "converged" if (changes <= self.tol * abs(values[-1])).all() else ""
+        if (changes <= self.tol * abs(values[-1])).all():
+            return "converged"
+        # Where the training error stays, further iterations only widen margins.
+        errors = history["train_error"][-3:]
+        settled = self.inner_tol is None and self.mu_factor > 1 and self.tol >= COARSE_TOL
+        return "converged" if settled and not np.ptp(errors) and not validated else ""
 
 
 @dataclass(frozen=True)

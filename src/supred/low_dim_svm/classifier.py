@@ -53,12 +53,14 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         or the given ones. (:class:`RBFNetClassifier` learns them.)
     n_centers : int, optional
         Number of centres; by default 1000, or the number of rows if that is smaller.
-    gamma : "scale" or float, default="scale"
+    gamma : "auto", "scale" or float, default="auto"
         The Gaussians are ``exp(-gamma ||x - c||^2)``, gamma = 1 / (2 sigma^2). "scale"
         makes sigma the root mean square distance of the rows to their mean: gamma is one over
         twice the sum of the features' variances, ``1 / (2 n_features)`` for standardised ones.
-    alpha : float, default=1e-3
-        Weight of ``||W||^2`` of the mapping.
+        "auto" chooses among a quarter, one, four and sixteen times that by the closed-form
+        leave-one-out error of the start, a ridge regression to the class codes.
+    alpha : "auto" or float, default="auto"
+        Weight of ``||W||^2`` of the mapping; "auto" chooses it together with gamma.
     C : float, default=1.0
         Weight of the hinge losses.
     multi_class : {"ovr", "ovo"}, default="ovr"
@@ -85,7 +87,8 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         Most iterations, over all values of mu.
     tol : float, default=1e-2
         The alternation has converged when two iterations in a row change the objective by at
-        most this, relatively.
+        most this, relatively. From 0.01 on, two iterations in a row that leave the training
+        error as it was will do, too, if mu grows in every iteration.
     early_stopping : bool, default=False
         Hold out a stratified part of the training rows, keep the iterate with the least error
         on it, and stop when that error has not fallen for `n_iter_no_change` iterations.
@@ -126,6 +129,8 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         Centres of the Gaussians (``mapping="rbf"`` only).
     gamma_ : float
         Width that was used (``mapping="rbf"`` only).
+    alpha_ : float
+        Weight of ``||W||^2`` that was used (not for a regressor as the mapping).
     history_ : dict of ndarrays
         mu, penalized_objective, nested_objective, train_error, validation_error, gap (largest
         relative duality gap of the SVMs) and seconds since the start, one entry per iteration;
@@ -181,8 +186,8 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         mapping: Any = "rbf",
         centers: Any = "kmeans",
         n_centers: int | None = None,
-        gamma: Any = "scale",
-        alpha: float = 1e-3,
+        gamma: Any = "auto",
+        alpha: Any = "auto",
         C: float = 1.0,
         multi_class: str = "ovr",
         loss: str = "hinge",

@@ -123,6 +123,14 @@ class LowDimModel(LatentClassifier):
         return self.mapping_
 
     @property
+    def alpha_(self) -> float:
+        """Weight of the mapping's penalty that was used."""
+        check_is_fitted(self)
+        if not isinstance(self.mapping_, BasisMapping):
+            raise AttributeError(f"mapping={self.mapping!r} has a regularisation of its own.")
+        return self.mapping_.alpha
+
+    @property
     def flops_per_row_(self) -> int:
         """Additions and multiplications (and exponentials) to predict one dense row."""
         check_is_fitted(self)

@@ -117,7 +117,9 @@ class Fold:
         problem = self.problem
         if settings.early_stopping:
             problem = problem.with_held_out(settings.validation_fraction, rng)
-        mapping = prepare_mapping(problem, settings, rng, many_shifts=True)
+        # Candidates have an alpha each; a number here keeps the mapping from choosing one.
+        given = replace(settings, alpha=1.0)
+        mapping = prepare_mapping(problem, given, rng, many_shifts=True)
         assert isinstance(mapping, BasisMapping)
         # The Gaussians of the test rows go when these parts go.
         return SharedParts(problem, mapping, replace(self.test), settings, rng.get_state())

@@ -30,8 +30,8 @@ class Settings:
     mapping: Any = "rbf"
     centers: Any = "kmeans"
     n_centers: int | None = None
-    gamma: Any = "scale"
-    alpha: float = 1e-3
+    gamma: Any = "auto"
+    alpha: Any = "auto"
     C: float = 1.0
     multi_class: str = "ovr"
     loss: str = "hinge"
@@ -93,10 +93,13 @@ class Settings:
         if self.n_centers is not None:
             check_integer("n_centers", self.n_centers, low=1)
         if isinstance(self.gamma, str):
-            check_choice("gamma", self.gamma, ("scale",))
+            check_choice("gamma", self.gamma, ("auto", "scale"))
         else:
             check_real("gamma", self.gamma, low=0, low_inclusive=False)
-        check_real("alpha", self.alpha, low=0, low_inclusive=False)
+        if isinstance(self.alpha, str):
+            check_choice("alpha", self.alpha, ("auto",))
+        else:
+            check_real("alpha", self.alpha, low=0, low_inclusive=False)
         if self.cache_size is not None:
             check_real("cache_size", self.cache_size, low=0)
 

@@ -20,12 +20,14 @@ def prepare_mapping(
     return make_mapping(
         settings.mapping,
         problem.X,
+        problem.class_index,
         problem.weights,
         rng,
         centers=settings.centers,
         n_centers=settings.n_centers,
         gamma=settings.gamma,
         alpha=settings.alpha,
+        mu=settings.mu,
         cache_size=problem.cache_size,
         many_shifts=many_shifts,
     )

@@ -10,6 +10,7 @@ from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
 from supred.low_dim_svm.mappings.centers import kmeans_centers, random_centers
 from supred.low_dim_svm.mappings.regressor import RegressorMapping
+from supred.low_dim_svm.width_and_ridge import choose_width_and_ridge
 from supred.numerics.kernels import scale_gamma
 from supred.rows.blocks import rows_of
 
@@ -19,13 +20,15 @@ DEFAULT_CENTERS = 1000
 def make_mapping(
     mapping: Any,
     X: Any,
+    class_index: np.ndarray,
     weights: np.ndarray,
     rng: np.random.RandomState,
     *,
     centers: Any = "kmeans",
     n_centers: int | None = None,
-    gamma: float | str = "scale",
-    alpha: float = 1e-3,
+    gamma: float | str = "auto",
+    alpha: float | str = "auto",
+    mu: float = 2.0,
     cache_size: float = 0.0,
     many_shifts: bool = False,
 ) -> Mapping:
@@ -35,13 +38,18 @@ def make_mapping(
     ----------
     mapping : {"rbf", "linear"} or regressor
     X : {ndarray, sparse matrix, RowSource} of shape (n_rows, n_features)
+    class_index : ndarray of shape (n_rows,)
+        Index of each row's class, by which "auto" chooses.
     weights : ndarray of shape (n_rows,)
     rng : RandomState
         Draws centres, and the seeds of a regressor.
     centers, n_centers
         As in :func:`choose_centers`.
-    gamma : "scale" or float
-    alpha, cache_size, many_shifts
+    gamma : "auto", "scale" or float
+    alpha : "auto" or float
+    mu : float
+        The first penalty: "auto" chooses alpha for it.
+    cache_size, many_shifts
         As in :class:`supred.low_dim_svm.mappings.basis.BasisMapping`.
 
     Examples
@@ -49,22 +57,27 @@ def make_mapping(
     >>> import numpy as np
     >>> from supred.low_dim_svm.mappings.choice import make_mapping
     >>> X = np.arange(6.0)[:, None]
-    >>> make_mapping("rbf", X, np.ones(6), np.random.RandomState(0), n_centers=3).n_basis
+    >>> mapping = make_mapping(
+    ...     "rbf", X, np.arange(6) // 3, np.ones(6), np.random.RandomState(0), n_centers=3
+    ... )
+    >>> mapping.n_basis
     3
     """
     made: Mapping
     if not isinstance(mapping, str):
         made = RegressorMapping(seeded(mapping, rng))
-    elif mapping == "linear":
-        made = LinearMapping(alpha, cache_size=cache_size, many_shifts=many_shifts)
+        made.prepare(X, weights)
+        return made
+    at = choose_centers(centers, n_centers, X, weights, rng) if mapping == "rbf" else None
+    if alpha == "auto" or (at is not None and gamma == "auto"):
+        ridge = None if isinstance(alpha, str) else 2.0 * alpha / mu
+        found = choose_width_and_ridge(X, class_index, weights, at, rng, gamma=gamma, ridge=ridge)
+        gamma, alpha = found.gamma, 0.5 * mu * found.ridge
+    options: dict[str, Any] = {"cache_size": cache_size, "many_shifts": many_shifts}
+    if at is None:
+        made = LinearMapping(float(alpha), **options)
     else:
-        made = RBFMapping(
-            choose_centers(centers, n_centers, X, weights, rng),
-            gamma_of(gamma, X, weights),
-            alpha,
-            cache_size=cache_size,
-            many_shifts=many_shifts,
-        )
+        made = RBFMapping(at, gamma_of(gamma, X, weights), float(alpha), **options)
     made.prepare(X, weights)
     return made
 
