@@ -18,8 +18,8 @@ from supred.rbf_net.problem import (
     Part,
     Scaling,
     Table,
+    distinct_rows,
     held_out_sample,
-    merge_equal_rows,
     scaling_of,
     split_rows,
     used_rows,
@@ -177,10 +177,11 @@ def fit_networks(
     report : callable, optional
     """
     dtype = X.dtype
-    X, index, weights = merge_equal_rows(*used_rows(X, index, weights))
+    X, index, weights = used_rows(X, index, weights)
+    distinct = distinct_rows(X, index, weights)
     journal = journal_of(settings, X, index, weights)
     scaling = scaling_of(X, weights) if previous is None else _scaling(previous, 0)
-    table = Table(X, index, weights, n_classes, scaling)
+    table = Table(X, index, weights, n_classes, scaling, distinct)
     rng = _random_state(settings, journal)
     automatic = isinstance(settings.n_centers, str)
     parts, held_table = _parts(table, held_out, settings, rng)
@@ -275,9 +276,10 @@ def prune_networks(
 ) -> Fitted:
     """Return a network with fewer centres, trained further; see `RBFNetClassifier.prune`."""
     dtype = X.dtype
-    X, index, weights = merge_equal_rows(*used_rows(X, index, weights))
+    X, index, weights = used_rows(X, index, weights)
+    distinct = distinct_rows(X, index, weights)
     n_classes = len(fitted.coef) if len(fitted.coef) > 1 else 2
-    table = Table(X, index, weights, n_classes, _scaling(fitted, 0))
+    table = Table(X, index, weights, n_classes, _scaling(fitted, 0), distinct)
     rng = check_random_state(settings.random_state)
     parts, held_table = _parts(table, None, replace(settings, n_centers="auto"), rng)
     training = _training(table, held_table, settings, rng, Journal(), n_classes)
@@ -313,7 +315,8 @@ def update_networks(
 ) -> Fitted:
     """Do further steps on new rows; see `RBFNetClassifier.partial_fit`."""
     dtype = X.dtype
-    X, index, weights = merge_equal_rows(*used_rows(X, index, weights))
+    X, index, weights = used_rows(X, index, weights)
+    distinct = distinct_rows(X, index, weights)
     n_classes = len(fitted.coef) if len(fitted.coef) > 1 else 2
     rng = check_random_state(settings.random_state)
     scaling, stage = _scaling(fitted, 0), len(fitted.stages) - 1
@@ -321,7 +324,7 @@ def update_networks(
         # of a map only the second network learns from few rows
         X = fitted.stages[0].project(X)
         scaling = _scaling(fitted, 1)
-    table = Table(X, index, weights, n_classes, scaling)
+    table = Table(X, index, weights, n_classes, scaling, distinct)
     training = _training(table, table, settings, rng, Journal(), n_classes)
     n_steps = max(1, UPDATE_PASSES * table.n_rows // training.batch)
     training = replace(training, n_steps=n_steps, learning_rate=_slow(training))

@@ -11,8 +11,6 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from supred.rows.blocks import RowSource, rows_of, select
 
-# Rows up to this many numbers are merged where they are equal; more take too much memory.
-MERGED_NUMBERS = 2**24
 # Rows up to this many numbers (1 GB) are kept in single precision; others are made when needed.
 KEPT_NUMBERS = 2**28
 # Out-of-core rows are fetched for steps that need up to this many numbers (256 MB).
@@ -118,27 +116,53 @@ def _in_units(block: Any, unit: float) -> Any:
     return block.astype(float) / unit
 
 
-def merge_equal_rows(
-    X: Any, index: np.ndarray, weights: np.ndarray
-) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Replace rows that are equal, class and all, by one row with the sum of their weights.
+@dataclass(frozen=True)
+class DistinctRows:
+    """The different rows of a table, in an order that depends on what they hold alone.
 
-    Whatever is drawn from the rows afterwards does not depend on copies: a weight k is then the
-    same as k copies. Very large or out-of-core rows stay as they are.
+    Whatever is drawn from them does not depend on copies, on the order of the rows or on where
+    they live: a weight k is the same as k copies.
+
+    Attributes
+    ----------
+    order : ndarray of int
+        Where each of them comes first.
+    weights : ndarray
+        Sum of the weights of each one's copies.
     """
-    if X.shape[0] * X.shape[1] > MERGED_NUMBERS or isinstance(X, RowSource):
-        return X, index, weights
-    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    keyed = np.column_stack([X, index.astype(X.dtype)]) + X.dtype.type(0)  # -0 becomes 0
-    keyed = np.ascontiguousarray(keyed)
-    raw = keyed.view([("", np.void, keyed.itemsize * keyed.shape[1])]).ravel()
-    _, first, which = np.unique(raw, return_index=True, return_inverse=True)
-    if len(first) == len(raw):
-        return X, index, weights
-    # in the order in which they come first, as if there had been no copies
-    order = np.argsort(first)
-    totals = np.bincount(which.ravel(), weights=weights)[order]
-    return X[first[order]], index[first[order]], totals
+
+    order: np.ndarray
+    weights: np.ndarray
+
+
+def distinct_rows(X: Any, index: np.ndarray, weights: np.ndarray) -> DistinctRows:
+    """Find rows that are equal, class and all.
+
+    Rows are told apart by a hash of 64 bits: among a hundred million different ones the chance
+    that two are taken for one is below a thousandth.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or RowSource
+    index, weights : ndarrays of shape (n_rows,)
+    """
+    factors = np.random.default_rng(0).integers(2**63, size=X.shape[1] + 1, dtype=np.uint64)
+    factors = factors * np.uint64(2) + np.uint64(1)
+    hashes = rows_of(X).map(partial(_hashes, factors=factors), index)[:, 0]
+    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+    return DistinctRows(first, np.bincount(which.ravel(), weights=weights))
+
+
+def _hashes(block: Any, index: np.ndarray, *, factors: np.ndarray) -> np.ndarray:
+    """Return a hash of each row and its class, shape (n_rows, 1)."""
+    dense = block.toarray() if sparse.issparse(block) else np.asarray(block)
+    bits = (dense.astype(float) + 0.0).view(np.uint64)  # -0 becomes 0
+    mixed = bits ^ (bits >> np.uint64(29))
+    mixed *= factors[:-1]
+    mixed ^= mixed >> np.uint64(32)
+    total = mixed.sum(axis=1, dtype=np.uint64) + index.astype(np.uint64) * factors[-1]
+    total ^= total >> np.uint64(31)
+    return (total * factors[0])[:, None]
 
 
 class Table:
@@ -153,6 +177,8 @@ class Table:
         Positive.
     n_classes : int
     scaling : Scaling
+    distinct : DistinctRows, optional
+        The rows to look at, in which order, and their weights; by default all, as they are.
     """
 
     def __init__(
@@ -162,14 +188,18 @@ class Table:
         weights: np.ndarray,
         n_classes: int,
         scaling: Scaling,
+        distinct: DistinctRows | None = None,
     ) -> None:
-        self.X, self.index, self.n_classes, self.scaling = X, index, n_classes, scaling
+        self.X, self.n_classes, self.scaling = X, n_classes, scaling
+        self.order = np.arange(len(index)) if distinct is None else distinct.order
+        self.index = index[self.order]
+        weights = weights if distinct is None else distinct.weights
         # divided by the largest first: the sum of the largest numbers would overflow
         weights = weights / weights.max()
         self.weights = (weights / weights.mean()).astype(np.float32)
-        self.n_rows, self.n_features = X.shape
+        self.n_rows, self.n_features = len(self.order), X.shape[1]
         self._kept: np.ndarray | None = None
-        small = self.n_rows * self.n_features <= KEPT_NUMBERS
+        small = X.shape[0] * X.shape[1] <= KEPT_NUMBERS
         if small and (not isinstance(X, RowSource) or X.keeps_blocks):
             self._kept = rows_of(X).map(scaling)
 
@@ -181,12 +211,12 @@ class Table:
 
     def take(self, chosen: np.ndarray) -> np.ndarray:
         """Return rows, in single precision, one more axis than `chosen` has."""
+        chosen = self.order[chosen]
         if self._kept is not None:
             return self._kept[chosen]
-        flat = chosen.ravel()
-        unique, places = np.unique(flat, return_inverse=True)
+        unique, places = np.unique(chosen, return_inverse=True)
         rows = self.scaling(rows_of(self.X).take(unique))
-        return rows[places].reshape(*chosen.shape, self.n_features)
+        return rows[places.ravel()].reshape(*chosen.shape, self.n_features)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,66 @@
+"""Rows as a training sees them."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from supred.rbf_net.problem import distinct_rows, scaling_of, split_rows
+
+
+def test_copies_are_one_row_and_order_does_not_matter():
+    rng = np.random.default_rng(0)
+    X = rng.integers(3, size=(200, 4)).astype(float)
+    index = rng.integers(2, size=200)
+    weights = rng.random(200)
+    found = distinct_rows(X, index, weights)
+    keys = {}
+    for row, label, weight in zip(X, index, weights, strict=True):
+        key = (*row, label)
+        keys[key] = keys.get(key, 0.0) + weight
+    rows = [(*X[i], index[i]) for i in found.order]
+    assert sorted(rows) == sorted(keys)
+    np.testing.assert_allclose(found.weights, [keys[row] for row in rows])
+    shuffled = rng.permutation(200)
+    again = distinct_rows(X[shuffled], index[shuffled], weights[shuffled])
+    np.testing.assert_array_equal(X[shuffled][again.order], X[found.order])
+    np.testing.assert_allclose(again.weights, found.weights)
+    thin = distinct_rows(sparse.csr_matrix(X), index, weights)
+    np.testing.assert_array_equal(thin.order, found.order)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_scaled_rows_have_unit_variance(scale):
+    X = np.random.default_rng(0).normal(5.0, 2.0, size=(300, 6)) * scale
+    rows = scaling_of(X, np.ones(300))(X)
+    np.testing.assert_allclose(rows.mean(axis=0), 0.0, atol=1e-5)
+    assert rows.var(axis=0).mean() == pytest.approx(1.0, rel=1e-4)
+
+
+def test_one_factor_for_all_unless_few_features_carry_the_variance():
+    X = np.random.default_rng(0).normal(size=(300, 6)) * [1, 1, 2, 2, 3, 3]
+    assert len(np.unique(scaling_of(X, np.ones(300)).factor)) == 1
+    rows = scaling_of(X * [1000, 1, 1, 1, 1, 1], np.ones(300))(X * [1000, 1, 1, 1, 1, 1])
+    np.testing.assert_allclose(rows.var(axis=0), 1.0, rtol=1e-4)
+
+
+def test_weights_scale_as_copies_do():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    times = np.random.default_rng(1).integers(1, 4, size=50)
+    weighted = scaling_of(X, times.astype(float))
+    copied = scaling_of(np.repeat(X, times, axis=0), np.ones(times.sum()))
+    np.testing.assert_array_equal(weighted.factor, copied.factor)
+
+
+def test_folds_of_few_rows_and_one_part_of_many():
+    rng = np.random.RandomState(0)
+    few = np.repeat([0, 1, 2], [60, 40, 1])
+    parts = split_rows(few, 0.1, rng)
+    assert len(parts) == 3
+    assert len({len(part.train) for part in parts}) == 1
+    held = np.concatenate([part.held_out for part in parts])
+    assert sorted(held) == list(range(100))  # the single row of a class is always trained on
+    assert all(100 in part.train for part in parts)
+    (part,) = split_rows(np.repeat([0, 1], 3000), 0.1, rng)
+    assert len(part.held_out) == 600
+    assert not set(part.train) & set(part.held_out)
+    assert split_rows(np.arange(5), 0.1, rng) == ()
