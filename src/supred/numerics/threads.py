@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import scipy.linalg  # noqa: F401  (its BLAS must be loaded before it can be looked for)
-from joblib import cpu_count
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
@@ -64,7 +65,12 @@ def count_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+    if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not known; use a whole number of threads, -1 for all cores, or "
+            "None for one."
+        )
+    return effective_n_jobs(int(n_jobs))
 
 
 def map_in_threads(

@@ -33,19 +33,18 @@ def fit(
     preparation = Preparation(options.impute, options.encode, options.scale)
     shown = not options.quiet
     with TemporaryDirectory(dir=_cache_folder(options), prefix="supred-cache-") as cache:
-        # The labels, the kinds of the columns, their texts, the copy as numbers.
-        with stage("reading", 1, (3, 4), shown) as progress:
-            source, found = _open(options, files, progress.add)
+        copy = None if options.no_cache else Path(cache, "rows.npy")
+        # The labels; the kinds of the columns, with a copy of their numbers; their texts; a copy
+        # of these.
+        with stage("reading", 1, (2, 4), shown) as progress:
+            source, found = _open(options, files, progress.add, copy)
             plan = training_plan(source, **_options.training_choices(options))
             preparation.check(plan)
-            columns: list[Column] | None = plan.columns
+            columns: Sequence[Column | int] | None = plan.columns
             if isinstance(source, SparseSource):
                 columns = None
-            elif found[1] in ("csv", "tsv") and not options.no_cache:
-                # Text is parsed once for all passes of a fit.
-                copy = Path(cache, "rows.npy")
-                source.save(copy, plan.columns, len(plan.labelled))
-                columns, found = None, ([copy], "npy")
+            elif source.copy is not None:
+                columns, found = source.copy_of(plan.columns), ([source.copy], "npy")
         is_sparse = isinstance(source, SparseSource)
         if is_sparse and plan.ignored:
             raise TableError("--exclude cannot be combined with svmlight files and --stream.")
@@ -133,19 +132,23 @@ def rows_at(rows: RowBlocks, chosen: np.ndarray) -> Any:
 
 
 def _open(
-    options: argparse.Namespace, paths: list[str], tell: Callable[[float], None] | None = None
+    options: argparse.Namespace,
+    paths: list[str],
+    tell: Callable[[float], None] | None = None,
+    copy: Path | None = None,
 ) -> tuple[Any, tuple[list[Path], str]]:
     if options.dataset is not None or not paths or "-" in paths:
         raise TableError("--stream reads files; name files, a folder or a pattern.")
-    header = not options.no_header
-    source, files, kind = open_files(paths, kind=options.format, header=header, tell=tell)
+    source, files, kind = open_files(
+        paths, kind=options.format, header=not options.no_header, tell=tell, copy=copy
+    )
     return source, (files, kind)
 
 
 def _blocks(
     options: argparse.Namespace,
     found: tuple[list[Path], str],
-    columns: Sequence[Column] | None,
+    columns: Sequence[Column | int] | None,
     **more: Any,
 ) -> RowBlocks:
     files, kind = found

@@ -111,7 +111,7 @@ def _method(estimator: Any, kind: str) -> tuple[str, Callable[[Any], "np.ndarray
 def _columns(model: "TableModel", answers: Answers) -> dict[str, "np.ndarray"]:
     """Return the answers of a block as named columns."""
     classes = [str(label) for label in model.classes.tolist()]
-    result = {}
+    result: dict[str, np.ndarray] = {}
     for kind, values in answers.items():
         if kind == "predicted":
             names = [model.target]

@@ -32,5 +32,5 @@ def script(shell: str) -> str:
     for command in commands.choices.values():
         for action in command._actions:
             if action.metavar in FILES:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
+                action.complete = shtab.FILE
     return str(shtab.complete(parser, shell))

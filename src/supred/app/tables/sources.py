@@ -9,10 +9,12 @@ import sys
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import IO, Any
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from supred.rows.files.columns import (
     distinct_texts,
     encoded,
     import_pyarrow,
+    summary_and_numbers,
     summary_of,
     texts_of,
     union,
@@ -33,6 +36,7 @@ from supred.rows.files.columns import (
 from supred.rows.files.locating import SUFFIXES, check_same_columns, files_of, open_reader
 from supred.rows.files.row_blocks import RowBlocks
 
+TEXT = ("csv", "tsv")
 FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
 # Sparse rows that would have more numbers than this when written out stay sparse.
 MOST_DENSE_NUMBERS = 20_000_000
@@ -124,14 +128,21 @@ class FileSource(Source):
     title : str
     tell : callable, optional
         Is told the share of all rows that a part holds, about, when it was read.
+    copy : path, optional
+        Where `summaries` writes the numbers that it finds, as an NPY file.
     """
 
     def __init__(
-        self, readers: Sequence[Any], title: str, tell: Callable[[float], None] | None = None
+        self,
+        readers: Sequence[Any],
+        title: str,
+        tell: Callable[[float], None] | None = None,
+        copy: Path | None = None,
     ) -> None:
         check_same_columns(readers)
-        self.readers, self.title, self.tell = readers, title, tell
+        self.readers, self.title, self.tell, self.copy = readers, title, tell, copy
         self.names = readers[0].column_names
+        self.copied: dict[str, Summary] = {}  # the columns of the copy, in order
 
     def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
         """Return what a function makes of some columns of each part, in order."""
@@ -144,14 +155,48 @@ class FileSource(Source):
                     self.tell((reader.share - before) * size / sum(sizes))
                 before = reader.share
 
-    def save(self, path: Path, columns: Sequence[Column], n_rows: int) -> None:
-        """Write columns as numbers to an NPY file, part by part."""
-        shape = (n_rows, len(columns))
-        header = {"descr": np.dtype(float).str, "fortran_order": False, "shape": shape}
-        with open(path, "wb") as file:
-            np.lib.format.write_array_header_1_0(file, header)
-            for part in self.visit(partial(matrix_of, columns=columns), [c.name for c in columns]):
-                file.write(part.data)
+    def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
+        """Say what some columns hold, and copy their numbers."""
+        if self.copy is None:
+            return super().summaries(names)
+        result = dict.fromkeys(names, Summary())
+        with _npy_file(self.copy, (sum(self.part_lengths), len(names))) as file:
+            for found in self.visit(_summaries_and_numbers, names):
+                result = {name: result[name] + found[0][name] for name in names}
+                file.write(found[1].data)
+        self.copied = result
+        return result
+
+    def copy_of(self, columns: Sequence[Column]) -> list[int]:
+        """Return where columns are in the copy; one with texts among them is written anew."""
+        if any(self.copied[column.name].kind == "text" for column in columns):
+            assert self.copy is not None
+            with _npy_file(self.copy, (sum(self.part_lengths), len(columns))) as file:
+                names = [column.name for column in columns]
+                for part in self.visit(partial(matrix_of, columns=columns), names):
+                    file.write(part.data)
+            return list(range(len(columns)))
+        names = list(self.copied)
+        return [names.index(column.name) for column in columns]
+
+
+@contextmanager
+def _npy_file(path: Path, shape: tuple[int, int]) -> Iterator[IO[bytes]]:
+    """Open an NPY file for numbers that are written row by row."""
+    header = {"descr": np.dtype(float).str, "fortran_order": False, "shape": shape}
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        yield file
+
+
+def _summaries_and_numbers(part: Any) -> tuple[dict[str, Summary], np.ndarray]:
+    X = np.full((part.num_rows, part.num_columns), np.nan)
+    summaries = {}
+    for k, name in enumerate(part.column_names):
+        summaries[name], numbers = _named(summary_and_numbers, part, name)
+        if numbers is not None:
+            X[:, k] = numbers
+    return summaries, X
 
 
 class MemorySource(Source):
@@ -165,7 +210,11 @@ class MemorySource(Source):
 
     @classmethod
     def of_matrix(
-        cls, X: np.ndarray, title: str, names: Sequence[str] | None = None, **labels: np.ndarray
+        cls,
+        X: np.ndarray,
+        title: str,
+        names: Sequence[str] | None = None,
+        labels: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> "MemorySource":
         """Return the table of the columns of a matrix and of labels, by name."""
         names = names or [f"x{k + 1}" for k in range(X.shape[1])]
@@ -274,6 +323,7 @@ def open_files(
     kind: str | None = None,
     header: bool = True,
     tell: Callable[[float], None] | None = None,
+    copy: Path | None = None,
 ) -> tuple[FileSource | SparseSource, list[Path], str]:
     """Return the source of files that are read part by part, the files and their format."""
     if kind == "npz":
@@ -287,7 +337,7 @@ def open_files(
     if found == "svmlight":
         return SparseSource(files, title), files, found
     readers = [open_reader(file, found, header=header) for file in files]
-    return FileSource(readers, title, tell), files, found
+    return FileSource(readers, title, tell, copy if found in TEXT else None), files, found
 
 
 def _read_npz(path: Path, title: str) -> MemorySource:
@@ -310,7 +360,8 @@ def _read_npz(path: Path, title: str) -> MemorySource:
             raise TableError(
                 f"{title}: feature_names has {len(named)} names, but X has {X.shape[1]} columns."
             )
-    return MemorySource.of_matrix(X, title, named, **({} if y is None else {"y": y}))
+    labels = {} if y is None else {"y": y}
+    return MemorySource.of_matrix(X, title, named, labels)
 
 
 def _first(arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> Any:
@@ -335,7 +386,7 @@ def read_builtin(name: str) -> MemorySource:
         bunch = loaders[name]()
         names, classes = map(str, bunch.feature_names), np.asarray(bunch.target_names).astype(str)
         return MemorySource.of_matrix(
-            bunch.data, name, list(names), **{"class": classes[bunch.target]}
+            bunch.data, name, list(names), {"class": classes[bunch.target]}
         )
     try:
         if name == "spirals":
@@ -351,4 +402,4 @@ def read_builtin(name: str) -> MemorySource:
             return MemorySource(table, name, "label")
     except FileNotFoundError as error:
         raise TableError(str(error)) from None
-    return MemorySource.of_matrix(X, name, **{"class": y})
+    return MemorySource.of_matrix(X, name, labels={"class": y})

@@ -121,25 +121,26 @@ def texts_of(values: Any) -> Any:
 
 def summary_of(values: Any) -> Summary:
     """Return what the fields of an Arrow array are."""
+    return summary_and_numbers(values)[0]
+
+
+def summary_and_numbers(values: Any) -> tuple[Summary, np.ndarray | None]:
+    """Return what the fields of an Arrow array are, and their numbers unless they are text."""
     n_rows = len(values)
     numbers = _numbers(values)
     if numbers is not None:
-        missing = np.isnan(numbers)
-        n_missing = int(missing.sum())
+        n_missing = int(np.isnan(numbers).sum())
         infinite = np.flatnonzero(np.isinf(numbers))[:1]
         kind = "boolean" if import_pyarrow().types.is_boolean(values.type) else "number"
-        return Summary(
-            "empty" if n_missing == n_rows else kind,
-            n_rows,
-            n_missing,
-            int(infinite[0]) if infinite.size else None,
-        )
+        kind = "empty" if n_missing == n_rows else kind
+        first = int(infinite[0]) if infinite.size else None
+        return Summary(kind, n_rows, n_missing, first), numbers
     texts = texts_of(values)
     booleans = _booleans(texts)
     words = ((row, text.as_py()) for row, text in enumerate(texts) if text.is_valid)
     example = next((w for w in words if booleans is not None or not is_number(w[1])), None)
     kind = "text" if booleans is None else "boolean"
-    return Summary(kind, n_rows, texts.null_count, text=example)
+    return Summary(kind, n_rows, texts.null_count, text=example), booleans
 
 
 def encoded(values: Any, column: Column, first_row: int = 0) -> np.ndarray:
