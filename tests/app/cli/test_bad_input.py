@@ -61,7 +61,7 @@ def test_bad_tables(supred, tmp_path, command, case):
         (["--set", "Z=1"], "has no parameter 'Z'"),
         (["--set", "C=-1"], "C=-1 is out of range"),
         (["--set", "n_jobs=foo"], "n_jobs='foo' is not known"),
-        (["--set", "n_centers=1000"], "n_centers=1000 is out of range"),
+        (["--set", "n_centers=0"], "n_centers=0 is out of range"),
         (["--method", "CategorySpace", "--components", "2"], "one dimension per class"),
         (["--method", "Nothing"], "invalid choice"),
         (["--components", "0"], "not a whole number of at least 1"),

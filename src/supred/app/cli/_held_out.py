@@ -1,6 +1,7 @@
 """The error of a model on rows that it was not trained on."""
 
 import argparse
+import warnings
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,10 @@ def held_out_error(
             fresh.set_params(checkpoint=None)
         try:
             folds = make_folds(class_index, n_folds, options.seed)
-            predicted = cross_val_predict(make_pipeline(steps, fresh), table.X, labels, cv=folds)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what there is to warn of, the fit has said
+                model = make_pipeline(steps, fresh)
+                predicted = cross_val_predict(model, table.X, labels, cv=folds)
         except ValueError as error:
             if options.folds is not None:
                 raise TableError(f"--folds {options.folds}: {error}") from None
