@@ -14,8 +14,16 @@ from scipy.spatial.distance import cdist
 from supred.numerics.decisions import decision_scores
 
 
+class _SameWidth:
+    """A step that gives as many columns as it takes."""
+
+    def n_out(self, n_in: int) -> int:
+        """Return the number of columns that come out."""
+        return n_in
+
+
 @dataclass(frozen=True, eq=False)
-class Fill:
+class Fill(_SameWidth):
     """Put ``values[j]`` in the place of a NaN in column j."""
 
     values: np.ndarray
@@ -24,13 +32,9 @@ class Fill:
         """Return the rows without gaps."""
         return np.where(np.isnan(rows), self.values, rows)
 
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return n_in
-
 
 @dataclass(frozen=True, eq=False)
-class Scale:
+class Scale(_SameWidth):
     """``(x - shift) * scale``, column by column."""
 
     shift: np.ndarray
@@ -40,10 +44,6 @@ class Scale:
         """Return the shifted and scaled rows."""
         return (rows - self.shift) * self.scale
 
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return n_in
-
     @property
     def only_shifts(self) -> bool:
         """Whether all scales are one."""
@@ -51,7 +51,7 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class Clip:
+class Clip(_SameWidth):
     """Bring every value to the range from `low` to `high`."""
 
     low: float
@@ -60,10 +60,6 @@ class Clip:
     def apply(self, rows: np.ndarray) -> np.ndarray:
         """Return the clipped rows."""
         return np.clip(rows, self.low, self.high)
-
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return n_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +94,10 @@ class Affine:
 
 
 @dataclass(frozen=True, eq=False)
-class SquaredDistances:
-    """``||x - centers[m]||^2``."""
+class _PerCenter:
+    """A step that gives one column per centre."""
 
     centers: np.ndarray
-
-    def apply(self, rows: np.ndarray) -> np.ndarray:
-        """Return the squared distances of the rows to the centres."""
-        return cdist(rows, self.centers, "sqeuclidean")
 
     def n_out(self, n_in: int) -> int:
         """Return the number of columns that come out."""
@@ -113,26 +105,29 @@ class SquaredDistances:
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussians:
+class SquaredDistances(_PerCenter):
+    """``||x - centers[m]||^2``."""
+
+    def apply(self, rows: np.ndarray) -> np.ndarray:
+        """Return the squared distances of the rows to the centres."""
+        return cdist(rows, self.centers, "sqeuclidean")
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussians(_PerCenter):
     """``exp(-gammas[m] ||x - centers[m]||^2)``, one width per centre."""
 
-    centers: np.ndarray
     gammas: np.ndarray
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
         """Return the Gaussians of the rows."""
         return np.exp(-self.gammas * cdist(rows, self.centers, "sqeuclidean"))
 
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return len(self.centers)
-
 
 @dataclass(frozen=True, eq=False)
-class Polynomials:
+class Polynomials(_PerCenter):
     """``(gamma x . centers[m] + coef0) ** degree``."""
 
-    centers: np.ndarray
     gamma: float
     coef0: float
     degree: float
@@ -141,13 +136,9 @@ class Polynomials:
         """Return the polynomial kernel of the rows and the centres."""
         return (self.gamma * (rows @ self.centers.T) + self.coef0) ** self.degree
 
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return len(self.centers)
-
 
 @dataclass(frozen=True, eq=False)
-class UnitLength:
+class UnitLength(_SameWidth):
     """``x / ||x||``; a row of zeros stays."""
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
@@ -155,22 +146,14 @@ class UnitLength:
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return rows / np.where(lengths > 0, lengths, 1.0)
 
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return n_in
-
 
 @dataclass(frozen=True, eq=False)
-class Absolute:
+class Absolute(_SameWidth):
     """``|x|``, value by value."""
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
         """Return the absolute values."""
         return np.abs(rows)
-
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return n_in
 
 
 @dataclass(frozen=True, eq=False)
