@@ -22,6 +22,8 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
         raise OutputExistsError(f"{path} exists; choose another name or pass --force.")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"the folder {path.absolute().parent} does not exist; make it.")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise PermissionError(f"the folder {path.absolute().parent} cannot be written to.")
 
 
 @contextmanager

@@ -165,6 +165,15 @@ def test_a_folder_that_is_not_there_is_an_error(supred, table, tmp_path):
     assert "does not exist" in fit.error_line
 
 
+def test_a_folder_that_cannot_be_written_to_is_found_before_training(
+    supred, table, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr("supred.app.cli.fit.make_estimator", None)  # it would be called
+    fit = supred("fit", table, "--target", "species", "--out", tmp_path / "m.supred")
+    assert "cannot be written to" in fit.error_line
+
+
 def test_a_full_disk_leaves_nothing(table, tmp_path):
     # A limit on the size of files is what a full disk is to the writer.
     arguments = ["fit", str(table), "--target", "species", "--out", str(tmp_path / "m.supred")]
