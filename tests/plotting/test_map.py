@@ -88,6 +88,14 @@ def test_robust_limits():
     assert robust_limits(np.array([np.nan])) == (-1.0, 1.0)
 
 
+def test_a_large_class_does_not_push_the_others_out():
+    rng = np.random.default_rng(0)
+    values = np.r_[rng.normal(size=970), 20 + rng.normal(size=29), 1e4]
+    y = np.r_[np.zeros(970), np.ones(30)]
+    assert robust_limits(values)[1] < 10
+    assert 21 < robust_limits(values, y)[1] < 40
+
+
 def test_new_rows_are_stars_inside_the_picture(iris):
     X, y, _, fitted = iris
     display = MapDisplay.from_estimator(fitted, X=X, y=y, X_new=np.vstack([X[:2], 100 + X[:1]]))

@@ -49,11 +49,21 @@ def take_apart(estimator: Any) -> LatentParts:
     return LatentParts(estimator.transform, estimator.classify_latent)
 
 
-def robust_limits(values: np.ndarray) -> tuple[float, float]:
+# A class with fewer rows has no limits of its own.
+LEAST_ROWS = 5
+
+
+def robust_limits(values: np.ndarray, y: np.ndarray | None = None) -> tuple[float, float]:
     """Return limits that show nearly all values, and do not give way to a few far ones.
 
     The range of the middle nine tenths, half as much again on each side, but no further than the
-    values reach.
+    values reach. With labels, those that show nearly all values of each class: one that holds
+    most of the rows does not push the others out of the picture.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+    y : ndarray of shape (n_rows,), optional
 
     Examples
     --------
@@ -62,6 +72,12 @@ def robust_limits(values: np.ndarray) -> tuple[float, float]:
     >>> robust_limits(np.array([*range(100), 1e6]))
     (0.0, 140.0)
     """
+    if y is not None:
+        labels, counts = np.unique(y, return_counts=True)
+        parts = [values[y == label] for label in labels[counts >= LEAST_ROWS]]
+        if parts:
+            limits = np.array([robust_limits(part) for part in parts])
+            return float(limits[:, 0].min()), float(limits[:, 1].max())
     values = values[np.isfinite(values)]
     if not values.size:
         return -1.0, 1.0
@@ -78,6 +94,7 @@ def decision_regions(
     Z: np.ndarray,
     classes: np.ndarray,
     *,
+    y: np.ndarray | None = None,
     resolution: int = 200,
 ) -> Regions:
     """Return the class predicted at each point of a grid around the rows, but for far ones.
@@ -89,6 +106,8 @@ def decision_regions(
     Z : ndarray of shape (n_rows, 2)
     classes : ndarray of shape (n_classes,)
         Sorted labels; the result holds indices into it.
+    y : ndarray of shape (n_rows,), optional
+        Labels of the rows, so that the grid reaches around every class.
     resolution : int, default=200
         Points along each side.
 
@@ -103,7 +122,7 @@ def decision_regions(
     """
     sides = []
     for values in Z.T:
-        low, high = robust_limits(values)
+        low, high = robust_limits(values, y)
         margin = 0.06 * (high - low)
         sides.append(np.linspace(low - margin, high + margin, resolution))
     x, y = sides

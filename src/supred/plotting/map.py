@@ -123,7 +123,7 @@ class MapDisplay:
             Z=Z,
             y=y,
             classes=np.union1d(classes, y).tolist(),
-            regions=decision_regions(classify, Z, classes) if agrees and classify else None,
+            regions=decision_regions(classify, Z, classes, y=y) if agrees and classify else None,
             held_out=held,
             error=float(np.mean(predicted[shown] != y[shown])) if np.size(y[shown]) else None,
             Z_new=None if X_new is None else np.asarray(project(X_new), dtype=float),
@@ -139,8 +139,7 @@ class MapDisplay:
         """
         ax = new_axes(ax, size=(6.5, 5.5))
         classes = list(self.classes)
-        everything = self.Z if self.Z_new is None else np.vstack([self.Z, self.Z_new])
-        limits = np.array([robust_limits(values) for values in everything.T])  # (2, 2)
+        limits = np.array([robust_limits(values, self.y) for values in self.Z.T])  # (2, 2)
         margin = 0.05 * (limits[:, 1] - limits[:, 0])
         low, high = limits[:, 0] - margin, limits[:, 1] + margin
         if self.regions is not None:

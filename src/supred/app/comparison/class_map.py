@@ -75,7 +75,11 @@ def make_map(
         float(np.mean(predicted[test] != class_index[test])),
         1.0 - float(neighbors.score(latent[test], class_index[test])),
         decision_regions(
-            network.classify_latent, latent, np.arange(class_index.max() + 1), resolution=GRID
+            network.classify_latent,
+            latent[:n_rows],
+            np.arange(class_index.max() + 1),
+            y=class_index,
+            resolution=GRID,
         ),
         _column_weights(network.feature_importances_, columns),
         seconds,

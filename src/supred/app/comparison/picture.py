@@ -57,7 +57,7 @@ def picture_of(
         and np.array_equal(classify(parts[1]), fitted.predict(X_test))
     ):
         classes = np.arange(class_index.max() + 1)
-        regions = decision_regions(classify, latent, classes, resolution=GRID)
+        regions = decision_regions(classify, latent, classes, y=class_index, resolution=GRID)
     return {"n_components": n_components, "latent": latent, "regions": regions}
 
 

@@ -104,7 +104,7 @@ def pack_comparison(comparison: Comparison, rows: np.ndarray, bits: int) -> tupl
     found = comparison.class_map
     views = []
     if found is not None:
-        view = _pack_view(MAP_NAME, found.latent, found.regions, 2, rows, n_classes, bits, store)
+        view = _pack_view(MAP_NAME, found.latent, found.regions, 2, y, rows, n_classes, bits, store)
         # The network has seen the labels of the other rows: there its answers say nothing.
         answers = np.where(found.held_out, found.predicted, y)
         view["shift"] = _pack_shift(answers, y, rows, n_classes, store)
@@ -114,7 +114,7 @@ def pack_comparison(comparison: Comparison, rows: np.ndarray, bits: int) -> tupl
             name = f"latent space of {method.name}"
             dimensions = method.n_components or np.shape(method.latent)[1]
             view = _pack_view(
-                name, method.latent, method.regions, dimensions, rows, n_classes, bits, store
+                name, method.latent, method.regions, dimensions, y, rows, n_classes, bits, store
             )
             views.append({**view, "method": k})
     description = {
@@ -151,6 +151,7 @@ def _pack_view(
     latent: np.ndarray,
     regions: Regions | None,
     dimensions: int,
+    y: np.ndarray,
     rows: np.ndarray,
     n_classes: int,
     bits: int,
@@ -159,7 +160,7 @@ def _pack_view(
     """Pack coordinates: rounded inside robust limits, as they are for the few rows outside."""
     axes = []
     for column in np.asarray(latent, dtype=float)[rows].T:
-        low, high = robust_limits(column)
+        low, high = robust_limits(column, y[rows])
         outside = np.flatnonzero((column < low) | (column > high))
         axes.append(
             {
