@@ -71,7 +71,7 @@ class Run:
         self.structure: Structure | None = None
 
     def all_methods(self, names: Sequence[str], *, tune: bool, explain: bool) -> None:
-        """Run the first settings, make the map, tune; the slow methods come last."""
+        """Run the first settings, tune, make the map; the slow methods come last."""
         order = [name for name in RUN_ORDER if name in names]
         self.results = {
             name: MethodResult(name, "skipped", METHODS[name].missing or "interrupted by the user")
@@ -86,11 +86,11 @@ class Run:
             self.structure = check_structure(split.X_train, self.class_index[train], self.rows.seed)
         later = (MAP_PART + REASONS_PART) * explain + SLOW_PART * bool(slow)
         self._first_settings(quick, reserve=max(later, FIRST_PART if tune else 0.0))
+        if tune:
+            later = (self._map_part() + REASONS_PART) * explain + SLOW_PART * bool(slow)
+            self._tune(quick, reserve=later)
         if explain:
             self.class_map = self._map()
-        later = REASONS_PART * explain + SLOW_PART * bool(slow)
-        if tune:
-            self._tune(quick, reserve=later)
         self._first_settings(slow, reserve=REASONS_PART * explain)
         if tune:
             self._tune(slow, reserve=REASONS_PART * explain)
@@ -247,10 +247,16 @@ class Run:
             **picture_of(first, split.X_train, split.X_test, self.class_index, train, test),
         )
 
+    def _map_part(self) -> float:
+        """Return the part of the budget that the map needs, if the network was tried already."""
+        tried = self.results.get("RBFNetClassifier")
+        seconds = 1.5 * (tried.fit_seconds or 0.0) if tried is not None else 0.0
+        return max(MAP_PART, seconds / self.clock.budget)
+
     def _map(self) -> ClassMap | None:
-        """Return the map, None if there is no time for it or it fails."""
+        """Return the map, None if it fails or takes far too long."""
         train, test = self.folds[0]
-        limit = self.clock.left()
+        limit = max(self.clock.left(), self.clock.budget / 2)
         self.tell("map", 0, 1)
         try:
             with _quietly(limit):
