@@ -32,7 +32,7 @@ def measure(draw: Draw, n_tasks: int, d: int) -> dict[str, Any]:
         rows = draw_digits(y, pair, 20, 10 * draw.seed + k)
         tasks.append((X[rows].astype(float), np.where(y[rows] == pair[1], 1, -1)))
     runs = [alternate_as_printed(tasks, d, seed=start) for start in range(STARTS)]
-    best = MaxMarginProjection(d).fit(*stack_tasks(tasks))
+    best = MaxMarginProjection(d, tol=1e-6, certify=True).fit(*stack_tasks(tasks))
     values = [min(run.objectives[1:] or run.objectives) for run in runs]
     endings = [run.ending for run in runs]
     from_svm = alternate_as_printed(tasks, d, start="svm")

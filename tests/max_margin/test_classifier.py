@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
 from supred import MaxMarginProjection, stack_tasks
@@ -406,7 +406,7 @@ def test_bad_tasks(data, message):
         ({"n_components": 9}, r"n_components=9 .* at most 8 \(the number of features\)"),
         ({"n_components": 0}, "n_components=0 is out of range"),
         ({"C": 0.0}, "C=0.0 is out of range"),
-        ({"tasks": "all"}, "tasks='all' is not known; use one of 'ovr', 'ovo'"),
+        ({"tasks": "all"}, "tasks='all' is not known; use one of 'auto', 'ovr', 'ovo'"),
         ({"solver": "sgd"}, "solver='sgd' is not known"),
         ({"kernel": "rbf"}, "kernel='rbf' is not known"),
         ({"gamma": "auto"}, "gamma='auto' is not known"),
@@ -444,3 +444,40 @@ def test_more_folds_than_rows_of_a_class():
     y[:2] = "inside"
     with pytest.raises(ValueError, match=r"cv=3 folds are more than the 2 row\(s\)"):
         MaxMarginProjection(kernel="rbf-diagonal", gamma="cv").fit(X, y)
+
+
+def test_many_classes_are_as_good_as_pairs_of_svms():
+    """One-vs-rest gives each of twelve classes in two dimensions next to no margin."""
+    X, y = make_blobs(480, n_features=4, centers=12, cluster_std=1.5, random_state=1)
+    train = np.arange(480) % 2 == 0
+    scores = {
+        tasks: MaxMarginProjection(tasks=tasks).fit(X[train], y[train]).score(X[~train], y[~train])
+        for tasks in ("auto", "ovr")
+    }
+    peer = SVC(kernel="linear").fit(X[train], y[train]).score(X[~train], y[~train])
+    assert scores["auto"] > peer - 0.02
+    assert scores["auto"] > scores["ovr"]
+
+
+def test_C_is_chosen_along_a_path():
+    y = np.arange(90) % 2
+    X = np.random.default_rng(0).normal(size=(90, 30)) + 0.4 * y[:, None]
+    model = MaxMarginProjection(C="auto").fit(X, y)
+    assert model.C_scores_[model.C_] == max(model.C_scores_.values())
+    alone = {}
+    for C in model.C_scores_:  # the same folds, each SVM from scratch
+        svm = SVC(kernel="linear", C=C, tol=1e-6)
+        alone[C] = cross_val_score(svm, X, y, cv=StratifiedKFold(3)).mean()
+    np.testing.assert_allclose(list(alone.values()), list(model.C_scores_.values()), atol=0.04)
+    fixed = MaxMarginProjection(C=model.C_).fit(X, y)
+    np.testing.assert_allclose(model.transform(X), fixed.transform(X), atol=1e-6)
+    assert fixed.C_scores_ is None
+    with pytest.raises(ValueError, match="C='best' is not known"):
+        MaxMarginProjection(C="best").fit(X, y)
+
+
+def test_a_certified_bound_is_no_lower_than_the_quick_one():
+    X, Y = three_tasks()
+    quick = MaxMarginProjection(1).fit(X, Y)
+    certified = MaxMarginProjection(1, certify=True).fit(X, Y)
+    assert quick.lower_bound_ <= certified.lower_bound_ <= certified.objective_

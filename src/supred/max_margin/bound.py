@@ -110,7 +110,12 @@ class RelaxedRoot:
 
 
 def lower_bound(
-    independent: TaskSVMs, tasks: Tasks, n_components: int, *, n_jobs: int | None = None
+    independent: TaskSVMs,
+    tasks: Tasks,
+    n_components: int,
+    *,
+    quick: bool = False,
+    n_jobs: int | None = None,
 ) -> LowerBound:
     """Raise the bound (2), from the duals of the independent SVMs, in a few steps.
 
@@ -123,13 +128,15 @@ def lower_bound(
         The SVMs on all dimensions.
     tasks : Tasks
     n_components : int
+    quick : bool, default=False
+        Take the bound of the independent SVMs as it is: it costs nothing and is looser.
     n_jobs : int, optional
         Threads for the SVMs.
     """
     dual, V = independent.dual, dual_directions(tasks, independent.dual)
     value, factor = bound_of(dual.sum(), V, n_components)
     history = [value]
-    if n_components >= min(V.shape):
+    if quick or n_components >= min(V.shape):
         # P = I on the span of V: the relaxation is the problem itself.
         return LowerBound(value, factor * dual, history)
     omega = independent.coef

@@ -15,11 +15,13 @@ from supred.base.latent_classifier import LatentClassifier
 from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.common.arguments import check_choice, check_integer, check_real
+from supred.max_margin.penalty import choose_penalty
 from supred.max_margin.rbf_diagonal import FittedScales, choose_gamma, fit_scales
 from supred.max_margin.task_models import (
     ProjectionModel,
     ScalesModel,
     TaskFit,
+    TaskModelAttributes,
     fit_projection,
     fit_scales_model,
 )
@@ -35,12 +37,12 @@ from supred.max_margin.tasks import (
 from supred.numerics.decisions import decision_scores
 from supred.numerics.kernels import scale_gamma
 
-DEFAULT_TOL = {"linear": 1e-6, "rbf-diagonal": 1e-3}
+DEFAULT_TOL = {"linear": 1e-4, "rbf-diagonal": 1e-3}
 register(ProjectionModel)
 register(ScalesModel)
 
 
-class MaxMarginProjection(LatentClassifier):
+class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
     """A linear projection shared by the SVMs of one or several binary tasks.
 
     The projection A (orthonormal rows) and one linear SVM per task on A x minimise together
@@ -50,7 +52,7 @@ class MaxMarginProjection(LatentClassifier):
     This is the multi-task SVM whose weight matrix has rank `n_components` at most. With
     ``n_components`` at least the number of tasks it is the independent SVMs; the tasks share
     something only below that. The tasks are made from the classes, or are the columns of a
-    matrix Y.
+    matrix Y; `decision_function` then has one column per task.
 
     Parameters
     ----------
@@ -58,11 +60,13 @@ class MaxMarginProjection(LatentClassifier):
         Rows of A, at most the number of features. By default one less than the number of
         classes (of tasks, if `fit` gets a matrix Y), if there are as many features. With
         ``kernel="rbf-diagonal"`` the number of features to keep, by default all.
-    C : float, default=1.0
-        Weight of the hinge losses.
-    tasks : {"ovr", "ovo"}, default="ovr"
+    C : float or "auto", default=1.0
+        Weight of the hinge losses. "auto" chooses it by cross-validation, along a path of SVMs
+        that start from each other.
+    tasks : {"auto", "ovr", "ovo"}, default="auto"
         The tasks that are made of more than two classes: each class against the rest, or each
-        pair of classes.
+        pair of classes. "auto" is "ovo": one-vs-rest SVMs give a rare class no margin, and with
+        many classes every class is rare.
     solver : {"lbfgs", "alternating"}, default="lbfgs"
         "lbfgs" starts at the singular vectors of the independent SVMs and lowers the objective
         with a Huberised hinge; "alternating" is the published algorithm, which usually runs in
@@ -75,16 +79,18 @@ class MaxMarginProjection(LatentClassifier):
         over twice the sum of the features' variances, "cv" chooses among multiples of it by
         cross-validation.
     cv : int, splitter or iterable of splits, default=3
-        Folds of ``gamma="cv"``, as in scikit-learn; a number makes stratified folds of classes,
-        and shuffled ones (always the same) of the rows of a matrix Y.
+        Folds of ``gamma="cv"`` and ``C="auto"``, as in scikit-learn; a number makes stratified
+        folds of classes, and shuffled ones (always the same) of the rows of a matrix Y.
     class_weight : dict or "balanced", optional
         Weights of the classes, which multiply the sample weights; of -1 and 1, in each task, if
         `fit` gets a matrix Y.
     max_iter : int, default=1000
         Most iterations of the solver.
     tol : float, optional
-        Relative change of the objective at which the solver stops: 1e-6 by default, 1e-3 with
+        Relative change of the objective at which the solver stops: 1e-4 by default, 1e-3 with
         ``kernel="rbf-diagonal"``.
+    certify : bool, default=False
+        Raise ``lower_bound_`` by some more SVMs; else it is that of the independent SVMs.
     n_jobs : int, optional
         Threads that train SVMs; the result does not depend on it.
 
@@ -105,6 +111,10 @@ class MaxMarginProjection(LatentClassifier):
         The scales s_j (rbf-diagonal only).
     gamma_ : float
         Mean of the scales that was used (rbf-diagonal only).
+    C_ : float
+        Weight of the hinge losses that was used.
+    C_scores_ : dict or None
+        Mean accuracy of each C tried (``C="auto"`` only).
     gamma_scores_ : dict or None
         Mean accuracy of each gamma tried (``gamma="cv"`` only).
     support_vectors_ : ndarray of shape (n_support, n_components)
@@ -141,9 +151,8 @@ class MaxMarginProjection(LatentClassifier):
     -----
     Nothing is random: the order of the rows does not matter, and a weight is the same as copies.
     With sparse rows of more features than rows that holds up to the solver's tolerance only, and
-    the folds of ``gamma="cv"`` depend on the order.
-    The problem is not convex for fewer components than tasks. Features far above the number of
-    rows are no problem: the work is done in the space that the rows span.
+    the folds of `cv` depend on the order. The problem is not convex for fewer components than
+    tasks. With more features than rows the work is done in the space that the rows span.
 
     References
     ----------
@@ -177,6 +186,8 @@ class MaxMarginProjection(LatentClassifier):
         "start_objective_",
         "lower_bound_",
         "gap_",
+        "C_",
+        "C_scores_",
         "gamma_scores_",
         "history_",
         "n_iter_",
@@ -187,8 +198,8 @@ class MaxMarginProjection(LatentClassifier):
         self,
         n_components: int | None = None,
         *,
-        C: float = 1.0,
-        tasks: str = "ovr",
+        C: float | str = 1.0,
+        tasks: str = "auto",
         solver: str = "lbfgs",
         kernel: str = "linear",
         gamma: Any = "scale",
@@ -196,6 +207,7 @@ class MaxMarginProjection(LatentClassifier):
         class_weight: Any = None,
         max_iter: int = 1000,
         tol: float | None = None,
+        certify: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -208,6 +220,7 @@ class MaxMarginProjection(LatentClassifier):
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
+        self.certify = certify
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MaxMarginProjection":
@@ -228,11 +241,13 @@ class MaxMarginProjection(LatentClassifier):
         self : MaxMarginProjection
         """
         classes, problem = self._problem(X, y, sample_weight)
-        scores = None
+        C, C_scores, gamma_scores = self.C, None, None
+        if self.C == "auto":
+            C, C_scores = choose_penalty(problem, self.cv, n_jobs=self.n_jobs)
         if self.kernel == "linear":
-            found = self._fit_projection(problem)
+            found = self._fit_projection(problem, float(C))
         else:
-            found, scores = self._fit_scales(problem)
+            found, gamma_scores = self._fit_scales(problem, float(C))
         if found.stopping_reason != "converged":
             warnings.warn(
                 f"MaxMarginProjection did not converge: {found.message}. "
@@ -244,7 +259,8 @@ class MaxMarginProjection(LatentClassifier):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self._keep(classes, problem, found, scores)
+        self._keep(classes, problem, found)
+        self.C_, self.C_scores_, self.gamma_scores_ = float(C), C_scores, gamma_scores
         return self
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, TaskProblem]:
@@ -260,15 +276,22 @@ class MaxMarginProjection(LatentClassifier):
         self._check_parameters(X.shape[1])
         weights = check_weights(sample_weight, self.class_weight, class_index, classes)
         n_classes = len(classes)
-        return classes, TaskProblem.of_classes(X, class_index, weights, n_classes, self.tasks)
+        return classes, TaskProblem.of_classes(X, class_index, weights, n_classes, self._kind)
+
+    @property
+    def _kind(self) -> str:
+        return "ovo" if self.tasks == "auto" else self.tasks
 
     def _check_parameters(self, n_features: int) -> None:
         """Raise a ValueError that names the first parameter that is out of range."""
         if self.n_components is not None:
             why = "the number of features"
             check_integer("n_components", self.n_components, low=1, high=n_features, why=why)
-        check_real("C", self.C, low=0, low_inclusive=False, high_inclusive=False)
-        check_choice("tasks", self.tasks, ("ovr", "ovo"))
+        if isinstance(self.C, str):
+            check_choice("C", self.C, ("auto",))
+        else:
+            check_real("C", self.C, low=0, low_inclusive=False, high_inclusive=False)
+        check_choice("tasks", self.tasks, ("auto", "ovr", "ovo"))
         check_choice("solver", self.solver, ("lbfgs", "alternating"))
         check_choice("kernel", self.kernel, ("linear", "rbf-diagonal"))
         if isinstance(self.gamma, str):
@@ -281,19 +304,22 @@ class MaxMarginProjection(LatentClassifier):
         if self.tol is not None:
             check_real("tol", self.tol, low=0, low_inclusive=False)
 
-    def _fit_projection(self, problem: TaskProblem) -> TaskFit:
+    def _fit_projection(self, problem: TaskProblem, C: float) -> TaskFit:
         n_components = max(1, min(problem.n_groups - 1, problem.X.shape[1]))
         return fit_projection(
             problem,
             n_components if self.n_components is None else int(self.n_components),
-            C=self.C,
+            C=C,
             solver=self.solver,
             max_iter=self.max_iter,
             tol=DEFAULT_TOL["linear"] if self.tol is None else self.tol,
+            quick_bound=not self.certify,
             n_jobs=self.n_jobs,
         )
 
-    def _fit_scales(self, problem: TaskProblem) -> tuple[TaskFit, dict[float, float] | None]:
+    def _fit_scales(
+        self, problem: TaskProblem, C: float
+    ) -> tuple[TaskFit, dict[float, float] | None]:
         """Return the fit, and with ``gamma="cv"`` the accuracy of each gamma."""
         X = problem.X.toarray() if sparse.issparse(problem.X) else problem.X
         problem = replace(problem, X=X)
@@ -305,7 +331,7 @@ class MaxMarginProjection(LatentClassifier):
         )
 
         def fit(part: TaskProblem, gamma: float) -> FittedScales:
-            return learn(part.X, part.signs, self.C * part.weights, gamma)
+            return learn(part.X, part.signs, C * part.weights, gamma)
 
         gamma, scores = self.gamma, None
         if gamma == "cv":
@@ -316,13 +342,7 @@ class MaxMarginProjection(LatentClassifier):
         found = fit(TaskProblem(rows, signs, weights), float(gamma))
         return fit_scales_model(found, rows, float(gamma)), scores
 
-    def _keep(
-        self,
-        classes: np.ndarray,
-        problem: TaskProblem,
-        found: TaskFit,
-        gamma_scores: dict[float, float] | None,
-    ) -> None:
+    def _keep(self, classes: np.ndarray, problem: TaskProblem, found: TaskFit) -> None:
         """Copy what was found into the estimator."""
         self.classes_ = classes
         self.multitask_ = problem.n_classes == 0
@@ -333,45 +353,9 @@ class MaxMarginProjection(LatentClassifier):
         self.start_objective_ = found.start_objective
         self.lower_bound_ = found.lower_bound
         self.gap_ = None if found.lower_bound is None else found.objective - found.lower_bound
-        self.gamma_scores_ = gamma_scores
         self.history_ = {name: np.array(column) for name, column in found.history.items()}
         self.n_iter_ = found.n_iter
         self.stopping_reason_ = found.stopping_reason
-
-    @property
-    def components_(self) -> np.ndarray:
-        """Linear kernel: A, shape (n_components, n_features)."""
-        return self._model.components  # type: ignore[union-attr]
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Linear kernel: weights of the SVMs on the projected rows."""
-        return self._model.coef  # type: ignore[union-attr]
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Intercepts of the SVMs, shape (n_tasks,)."""
-        return self._model.intercept
-
-    @property
-    def feature_scales_(self) -> np.ndarray:
-        """Kernel "rbf-diagonal": the scales s_j."""
-        return self._model.feature_scales  # type: ignore[union-attr]
-
-    @property
-    def gamma_(self) -> float:
-        """Kernel "rbf-diagonal": mean of the scales."""
-        return self._model.gamma  # type: ignore[union-attr]
-
-    @property
-    def support_vectors_(self) -> np.ndarray:
-        """Kernel "rbf-diagonal": transformed rows that the SVMs need."""
-        return self._model.support_vectors  # type: ignore[union-attr]
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        """Kernel "rbf-diagonal": weights of the support vectors, (n_tasks, n_support)."""
-        return self._model.dual_coef  # type: ignore[union-attr]
 
     def _project(self, X: Any) -> np.ndarray:
         return self._model.project(X).astype(X.dtype, copy=False)
@@ -380,34 +364,12 @@ class MaxMarginProjection(LatentClassifier):
         scores = self._model.task_scores(np.asarray(Z, dtype=float))
         if self.multitask_:
             return scores
-        return decision_scores(scores, len(self.classes_), self.tasks)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return how strongly each row belongs to each class, or to the +1 side of each task.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-
-        Returns
-        -------
-        scores : ndarray
-            Shape (n_rows,) for two classes, positive means ``classes_[1]``; (n_rows, n_classes)
-            for more, the largest wins; (n_rows, n_tasks) if `fit` got a matrix Y.
-        """
-        return super().decision_function(X)
+        return decision_scores(scores, len(self.classes_), self._kind)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each row of `X`, or its side in each task.
+        """Return the class of each row of `X`.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_rows,)
-            If `fit` got a matrix Y, -1 and +1 in the shape (n_rows, n_tasks).
+        If `fit` got a matrix Y, its side in each task: -1 and +1, shape (n_rows, n_tasks).
         """
         check_is_fitted(self)
         if self.multitask_:
@@ -417,14 +379,8 @@ class MaxMarginProjection(LatentClassifier):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy; for a matrix Y the mean over tasks of that on their own rows.
 
-        Tasks of which `y` has no row are left out.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,) or (n_rows, n_tasks)
-            As in `fit`, but a task may have rows of one class only, or none.
-        sample_weight : array-like of shape (n_rows,), optional
+        Tasks of which `y` has no row are left out. The parameters are those of `fit`, but a task
+        may have rows of one class only, or none.
         """
         check_is_fitted(self)
         if not self.multitask_:

@@ -134,7 +134,7 @@ def folds(problem: TaskProblem, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         if problem.n_classes and smallest < cv:
             raise ValueError(
                 f"cv={cv} folds are more than the {smallest} row(s) of the smallest class; "
-                "use fewer folds or give gamma."
+                "use fewer folds, or give gamma or C."
             )
         shuffled = KFold(cv, shuffle=True, random_state=0)
         splitter = StratifiedKFold(cv) if problem.n_classes else shuffled
@@ -148,6 +148,6 @@ def folds(problem: TaskProblem, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         if len(lacking):
             raise ValueError(
                 f"cv: fold {fold} has training rows of one class only in task {lacking[0]}; use "
-                "other folds or give gamma."
+                "other folds, or give gamma or C."
             )
     return splits

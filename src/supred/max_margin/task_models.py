@@ -115,6 +115,47 @@ class ScalesModel:
         return [self.features, used, self.support_vectors, self.dual_coef, self.intercept]
 
 
+class TaskModelAttributes:
+    """The attributes that describe a fitted model, for the kind of model that has them."""
+
+    _model: ProjectionModel | ScalesModel
+
+    @property
+    def components_(self) -> np.ndarray:
+        """Linear kernel: A, shape (n_components, n_features)."""
+        return self._model.components  # type: ignore[union-attr]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Linear kernel: weights of the SVMs on the projected rows."""
+        return self._model.coef  # type: ignore[union-attr]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Intercepts of the SVMs, shape (n_tasks,)."""
+        return self._model.intercept
+
+    @property
+    def feature_scales_(self) -> np.ndarray:
+        """Kernel "rbf-diagonal": the scales s_j."""
+        return self._model.feature_scales  # type: ignore[union-attr]
+
+    @property
+    def gamma_(self) -> float:
+        """Kernel "rbf-diagonal": mean of the scales."""
+        return self._model.gamma  # type: ignore[union-attr]
+
+    @property
+    def support_vectors_(self) -> np.ndarray:
+        """Kernel "rbf-diagonal": transformed rows that the SVMs need."""
+        return self._model.support_vectors  # type: ignore[union-attr]
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Kernel "rbf-diagonal": weights of the support vectors, (n_tasks, n_support)."""
+        return self._model.dual_coef  # type: ignore[union-attr]
+
+
 @dataclass(frozen=True)
 class TaskFit:
     """A fitted model and how it was found.
@@ -151,6 +192,7 @@ def fit_projection(
     solver: str,
     max_iter: int,
     tol: float,
+    quick_bound: bool,
     n_jobs: int | None,
 ) -> TaskFit:
     """Learn the projection and its SVMs, and bound the objective from below."""
@@ -161,7 +203,7 @@ def fit_projection(
     found, independent = solve_max_margin_projection(
         tasks, n_components, solver=solver, max_iter=max_iter, tol=tol, n_jobs=n_jobs
     )
-    bound = lower_bound(independent, tasks, n_components, n_jobs=n_jobs)
+    bound = lower_bound(independent, tasks, n_components, quick=quick_bound, n_jobs=n_jobs)
     directions, used_coef = order_by_use(found.components, found.svms.coef)
     components = fill_directions(space, directions, row_weights, n_components)
     flips = np.sign(components[np.arange(n_components), np.argmax(abs(components), axis=1)])

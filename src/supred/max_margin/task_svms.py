@@ -67,7 +67,12 @@ class TaskSVMs:
 
 
 def solve_task_svms(
-    rows: np.ndarray, tasks: Tasks, *, tol: float = SVM_TOL, n_jobs: int | None = None
+    rows: np.ndarray,
+    tasks: Tasks,
+    *,
+    tol: float = SVM_TOL,
+    start: TaskSVMs | None = None,
+    n_jobs: int | None = None,
 ) -> TaskSVMs:
     """Solve one linear SVM per task on `rows`: the tasks' own rows or a projection of them.
 
@@ -80,6 +85,8 @@ def solve_task_svms(
         Gives the signs and bounds.
     tol : float, default=1e-5
         Relative duality gap of each SVM.
+    start : TaskSVMs, optional
+        SVMs of a similar problem, such as another C.
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
 
@@ -94,11 +101,16 @@ def solve_task_svms(
     >>> svms.coef.round(3), (svms.intercept + 0.0).round(3) + 0.0
     (array([[1., 1.]]), array([ 0., -2.]))
     """
+    starts: list[tuple[np.ndarray, float] | None] = [None] * tasks.n_tasks
+    if start is not None:
+        starts = [(w, float(b)) for w, b in zip(start.coef.T, start.intercept, strict=True)]
     if tasks.share_rows:
-        svms = solve_linear_svms(rows, tasks.signs, tasks.bounds[:, 0], tol=tol, n_jobs=n_jobs)
+        guesses = None if start is None else [guess for guess in starts if guess is not None]
+        bounds = tasks.bounds[:, 0]
+        svms = solve_linear_svms(rows, tasks.signs, bounds, tol=tol, starts=guesses, n_jobs=n_jobs)
     else:
         svms = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_solve_task)(rows, tasks.signs[:, k], tasks.bounds[:, k], tol)
+            delayed(_solve_task)(rows, tasks.signs[:, k], tasks.bounds[:, k], tol, starts[k])
             for k in range(tasks.n_tasks)
         )
     return TaskSVMs(
@@ -110,13 +122,21 @@ def solve_task_svms(
     )
 
 
-def _solve_task(rows: np.ndarray, signs: np.ndarray, bounds: np.ndarray, tol: float) -> LinearSVM:
+def _solve_task(
+    rows: np.ndarray,
+    signs: np.ndarray,
+    bounds: np.ndarray,
+    tol: float,
+    start: tuple[np.ndarray, float] | None,
+) -> LinearSVM:
     """Solve one SVM, in the span of its own rows where that has fewer dimensions."""
     members = np.flatnonzero((signs != 0) & (bounds > 0))
     if len(members) >= rows.shape[1]:
-        return solve_linear_svm(rows, signs, bounds, tol=tol)
+        return solve_linear_svm(rows, signs, bounds, tol=tol, start=start)
     basis, triangle = linalg.qr(rows[members].T, mode="economic")
-    svm = solve_linear_svm(triangle.T, signs[members], bounds[members], tol=tol)
+    if start is not None:
+        start = basis.T @ start[0], start[1]
+    svm = solve_linear_svm(triangle.T, signs[members], bounds[members], tol=tol, start=start)
     dual = np.zeros(len(signs))
     dual[members] = svm.dual
     return LinearSVM(basis @ svm.coef, svm.intercept, dual, svm.objective, svm.gap, svm.n_iter)

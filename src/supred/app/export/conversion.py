@@ -205,7 +205,7 @@ def _max_margin(model: Any) -> Chain:
             Gaussians(support, np.ones(len(support))),
             Affine(_doubles(model.dual_coef_).T, _doubles(model.intercept_)),
         ]
-    if not model.multitask_ and model.tasks == "ovo" and len(model.classes_) > 2:
+    if not model.multitask_ and model.tasks != "ovr" and len(model.classes_) > 2:
         to_scores.append(Votes(len(model.classes_)))
     return to_latent, to_scores
 
