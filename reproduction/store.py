@@ -90,7 +90,7 @@ def _add_used(value: Any, own: str, used: dict[str, str]) -> None:
         return
     used[name] = inspect.getsource(value)
     for needed in getattr(getattr(value, "__code__", None), "co_names", ()):
-        _add_used(value.__globals__.get(needed), own, used)
+        _add_used(getattr(value, "__globals__", {}).get(needed), own, used)
 
 
 @cache

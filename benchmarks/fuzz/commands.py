@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 CODES = (0, 1, 2, 130)
 
@@ -73,7 +73,7 @@ def check_kill(delay: float) -> None:
     Path("table.csv").write_text("a,b,c,d,e,f,y\n" + "\n".join(lines) + "\n")
     fit = [sys.executable, "-m", "supred.app.cli", "fit", "table.csv", "--target", "y"]
     fit += ["--method", "LowDimSVC", "--checkpoint", "state", "--quiet", "--force"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run([*fit, "--out", "alone.supred"], check=True, **quiet)
     process = subprocess.Popen([*fit, "--out", "killed.supred"], **quiet)
     time.sleep(delay)

@@ -41,9 +41,7 @@ def conjugate_gradients(
     """Solve (D - S) X = B, D diagonal, S symmetric and not negative, for all columns of B.
 
     SciPy's solver takes one right side. Here the columns share each product with the sparse
-    matrix, which is what takes the time (10 000 rows of MNIST and 10 columns: a third of the
-    time of ten single solves; a sparse factorisation of the same graph fills up and takes
-    minutes). The diagonal is the preconditioner.
+    matrix. The diagonal is the preconditioner.
 
     Parameters
     ----------

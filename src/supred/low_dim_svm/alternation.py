@@ -99,9 +99,9 @@ class Schedule:
         if (changes <= self.tol * abs(values[-1])).all():
             return "converged"
         # Where the training error stays, further iterations only widen margins.
-        errors = history["train_error"][-3:]
+        latest = history["train_error"][-3:]
         settled = self.inner_tol is None and self.mu_factor > 1 and self.tol >= COARSE_TOL
-        return "converged" if settled and not np.ptp(errors) and not validated else ""
+        return "converged" if settled and not np.ptp(latest) and not validated else ""
 
 
 @dataclass(frozen=True)

@@ -313,7 +313,12 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         return self
 
     def _check_data(
-        self, X: Any, y: Any, sample_weight: Any, settings: Settings, validation: tuple[Any, ...]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        settings: Settings,
+        validation: tuple[Any, Any, Any],
     ) -> Problem:
         """Return the problem that rows, labels and weights pose, all checked."""
         X, y, sample_weight = unpacked(X, ("y", y), ("sample_weight", sample_weight))

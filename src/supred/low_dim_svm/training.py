@@ -1,6 +1,7 @@
 """A fit as a plan: the mapping, the loss, the start, and the alternation over them."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -90,7 +91,9 @@ def train(
         problem.weights,
         settings.schedule,
         train_error=problem.train_error,
-        validation_error=held_out and (lambda: held_out.error(mapping, loss.scores)),
+        validation_error=None
+        if held_out is None
+        else partial(held_out.error, mapping, loss.scores),
         on_iteration=on_iteration,
         resume=resume,
         save=save,

@@ -181,13 +181,13 @@ def _category_space(model: Any) -> Chain:
         offset = np.zeros(n_classes)
         to_latent = [*_kernel(model.kernel_), Affine(_doubles(model.dual_coef_), offset)]
     rule = model.rule_
-    to_scores: list[Step] = {
+    rules: dict[str, Callable[[], list[Step]]] = {
         "axes": lambda: [UnitLength()],
         "lines": lambda: [UnitLength(), Absolute()],
         "means": lambda: [UnitLength(), Affine(_doubles(rule.coef).T, np.zeros(n_classes))],
         "linear": lambda: [Affine(_doubles(rule.coef).T, _doubles(rule.intercept))],
-    }[rule.kind]()
-    return to_latent, to_scores + _difference(n_classes)
+    }
+    return to_latent, rules[rule.kind]() + _difference(n_classes)
 
 
 def _max_margin(model: Any) -> Chain:
