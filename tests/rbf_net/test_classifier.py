@@ -56,6 +56,8 @@ def test_choices_tell_of_every_candidate(digits):
     assert len(tried["noise"]) == 10
     assert tried["noise"][0] == model.chosen_["noise"]
     assert str(tried["metric"][0]) == str(model.chosen_["metric"])
+    for metric, shape in (("full", (64, 64)), ("diagonal", (64,)), (3, (64, 3))):
+        assert quick(metric=metric).fit(X[:200], y[:200]).metric_.shape == shape
     fixed = quick(metric=5, noise=0.1, gamma=0.01).fit(X, y)
     assert fixed.metric_.shape == (64, 5)
     assert fixed.chosen_["noise"] == 0.1

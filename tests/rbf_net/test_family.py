@@ -10,7 +10,9 @@ class TestRBFNetClassifier(EstimatorFamily):
     atol = 1e-4
 
     def make(self, **parameters):
-        return RBFNetClassifier(n_centers=8, max_iter=60, random_state=0).set_params(**parameters)
+        # one metric: the size of a model depends on which is chosen
+        settings = {"n_centers": 8, "metric": "full", "max_iter": 60, "random_state": 0}
+        return RBFNetClassifier(**{**settings, **parameters})
 
     def make_for_many_classes(self):
         return RBFNetClassifier(n_centers=80, max_iter=200, random_state=0)
@@ -18,9 +20,8 @@ class TestRBFNetClassifier(EstimatorFamily):
 
 class TestMap(TestRBFNetClassifier):
     def make(self, **parameters):
-        return RBFNetClassifier(1, n_centers=8, max_iter=60, random_state=0).set_params(
-            **parameters
-        )
+        settings = {"n_centers": 8, "metric": "diagonal", "max_iter": 60, "random_state": 0}
+        return RBFNetClassifier(1, **{**settings, **parameters})
 
     def make_for_many_classes(self):
         return RBFNetClassifier(2, n_centers=80, max_iter=600, random_state=0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supred.rbf_net.fitted import GaussianNetwork, slopes_through
+from supred.rbf_net.fitted import GaussianNetwork
 
 
 @dataclass(frozen=True)
@@ -44,31 +44,53 @@ def explain_rows(
     latent : bool
         Whether to add the derivatives of each latent coordinate.
     """
-    phi = stages[0].features(X)
-    Z = [phi @ stages[0].W + stages[0].w0]
-    for stage in stages[1:]:
-        Z.append(stage.project_block(Z[-1]))
-    values = Z[-1] @ coef.T + intercept
+    inputs, coordinates, features = [X], [], []
+    for stage in stages:
+        coordinates.append(stage.coordinates(inputs[-1]).astype(X.dtype, copy=False))
+        features.append(stage.gaussians(coordinates[-1]))
+        inputs.append(features[-1] @ stage.W + stage.w0)
+    values = inputs[-1] @ coef.T + intercept
     if values.shape[1] == 1:
         winners = (values[:, 0] > 0).astype(int)
-        directions = np.where(winners == 1, 1.0, -1.0)[:, None] * coef
+        directions = np.where(winners == 1, 1, -1)[:, None].astype(X.dtype) * coef
     else:
         winners = values.argmax(axis=1)
         directions = coef[winners]
-    # what moves the winning score, seen from the first network's latent coordinates
-    inner = directions
-    for stage, rows in zip(stages[:0:-1], Z[-2::-1], strict=True):
-        inner = stage.slopes(rows, inner)
-    parts = (inner @ stages[0].W.T) * phi
-    count = min(n_loudest, parts.shape[1])
-    loudest = np.argsort(-np.abs(parts), axis=1, kind="stable")[:, :count]
-    slopes = stages[0].slopes(X, inner, phi)
+
+    def to_first(towards: np.ndarray) -> np.ndarray:
+        """Return directions in the latent space of the first network."""
+        for k in range(len(stages) - 1, 0, -1):
+            towards = stages[k].slopes(coordinates[k], stages[k].parts(features[k], towards))
+        return towards
+
+    inner = to_first(directions)
+    parts = stages[0].parts(features[0], inner)
+    loudest = _largest(np.abs(parts), min(n_loudest, parts.shape[1]))
+    slopes = stages[0].slopes(coordinates[0], parts)
     latent_slopes = None
     if latent:
-        eye = np.eye(Z[-1].shape[1], dtype=X.dtype)
+        n_components = inputs[-1].shape[1]
+        each = [
+            to_first(np.broadcast_to(row, inputs[-1].shape))
+            for row in np.eye(n_components, dtype=X.dtype)
+        ]
         latent_slopes = np.stack(
-            [slopes_through(stages, X, np.broadcast_to(row, Z[-1].shape)) for row in eye], axis=1
+            [
+                stages[0].slopes(coordinates[0], stages[0].parts(features[0], towards))
+                for towards in each
+            ],
+            axis=1,
         )
     return Reasons(
         winners, slopes, loudest, np.take_along_axis(parts, loudest, axis=1), latent_slopes
     )
+
+
+def _largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return where the largest values of each row are, the largest first."""
+    if count < values.shape[1]:
+        found = np.argpartition(values, values.shape[1] - count, axis=1)[:, -count:]
+    else:
+        found = np.broadcast_to(np.arange(count), values.shape)
+    order = np.argsort(-np.take_along_axis(values, found, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(found, order, axis=1)

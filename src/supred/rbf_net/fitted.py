@@ -82,7 +82,10 @@ class GaussianNetwork:
 
     def features(self, block: Any) -> np.ndarray:
         """Return phi of a block of rows, shape (n_rows, n_centers)."""
-        u = self.coordinates(block).astype(self.centers.dtype, copy=False)
+        return self.gaussians(self.coordinates(block).astype(self.centers.dtype, copy=False))
+
+    def gaussians(self, u: np.ndarray) -> np.ndarray:
+        """Return phi of coordinates u, shape (n_rows, n_centers)."""
         phi = u @ self.centers.T
         phi *= -2
         phi += np.einsum("mr,mr->m", self.centers, self.centers)
@@ -111,24 +114,26 @@ class GaussianNetwork:
             return self.shift + self.centers / np.where(self.metric > TINY, self.metric, np.inf)
         return self.shift + self.centers @ np.linalg.pinv(self.metric)
 
-    def slopes(
-        self, X: np.ndarray, directions: np.ndarray, phi: np.ndarray | None = None
-    ) -> np.ndarray:
+    def parts(self, phi: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        """Return what each Gaussian adds to ``d_n . F(x_n)``, shape (n_rows, n_centers)."""
+        parts = directions @ self.W.T
+        parts *= phi
+        return parts
+
+    def slopes(self, u: np.ndarray, parts: np.ndarray) -> np.ndarray:
         """Return the derivative of ``d_n . F(x_n)`` by the features of each row.
 
         ``d phi_m / du = -2 gamma_m phi_m (u - c_m)``, and ``du/dx = A^T``.
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_features)
-        directions : ndarray of shape (n_rows, n_components)
-        phi : ndarray of shape (n_rows, n_centers), optional
-            The Gaussians of the rows, if they are at hand.
+        u : ndarray of shape (n_rows, rank)
+            Coordinates of the rows.
+        parts : ndarray of shape (n_rows, n_centers)
+            What `parts` returned.
         """
-        u = self.coordinates(X)
-        phi = self.features(X) if phi is None else phi
-        pull = (directions @ self.W.T) * phi * (2 * self.gammas)
-        by_u = pull @ self.centers - pull.sum(axis=1)[:, None] * u
+        by_u = parts @ (2 * self.gammas[:, None] * self.centers)
+        by_u -= (parts @ (2 * self.gammas))[:, None] * u
         return by_u * self.metric if self.metric.ndim == 1 else by_u @ self.metric.T
 
 
@@ -147,15 +152,3 @@ def project_through(stages: Sequence[GaussianNetwork], X: Any) -> np.ndarray:
     for stage in stages[1:]:
         Z = stage.project(Z)
     return Z
-
-
-def slopes_through(
-    stages: Sequence[GaussianNetwork], X: np.ndarray, directions: np.ndarray
-) -> np.ndarray:
-    """Return the derivative of ``d_n . F(x_n)`` by feature, F the composition of the stages."""
-    inputs = [X]
-    for stage in stages[:-1]:
-        inputs.append(stage.project_block(inputs[-1]))
-    for stage, rows in zip(stages[::-1], inputs[::-1], strict=True):
-        directions = stage.slopes(rows, directions)
-    return directions

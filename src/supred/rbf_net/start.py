@@ -192,7 +192,11 @@ def _sharpness(scores: np.ndarray, index: np.ndarray, weights: np.ndarray) -> fl
 
 
 def ridge_networks(
-    sample: Sample, codes: np.ndarray, n_centers: int, rng: np.random.Generator
+    sample: Sample,
+    codes: np.ndarray,
+    rank: int | None,
+    n_centers: int,
+    rng: np.random.Generator,
 ) -> Networks:
     """Return a network without descent, its width and ridge by leave-one-out.
 
@@ -201,6 +205,8 @@ def ridge_networks(
     """
     weights = sample.weights / sample.weights.mean()
     rows = sample.rows.astype(float)
+    if rank is not None:
+        rows = rows @ principal_directions(sample.rows, weights, rank)
     centers = centers_among(rows, weights, n_centers, rng)
     rule = width_rule(rows, weights)
     members = np.eye(len(codes))[sample.index]
@@ -214,6 +220,6 @@ def ridge_networks(
         if score.beats(best):
             best, chosen, ridge = score, np.array([width]), share * path.spread / weights.sum()
     nets, _ = start_networks(
-        sample, codes, None, n_centers, chosen, rng, ridge=ridge, centers=centers
+        sample, codes, rank, n_centers, chosen, rng, ridge=ridge, centers=centers
     )
     return nets

@@ -132,6 +132,8 @@ def train(
         Makes a smaller network of the one that was trained with a held-out part.
     """
     history: dict[str, list[float]] = {"step": [], "loss": [], "validation_error": []}
+    ranks = [candidate.rank for candidate in candidates]
+    simplest = None if None in ranks else ranks[0]
     everything = Part(np.arange(training.table.n_rows), np.arange(0))
     if not parts:
         runners = begin(training, candidates[0], [everything], start)
@@ -152,11 +154,11 @@ def train(
     verdict, descends = runners.verdicts()[0], True
     validated = tuple(runners.state.nets.take([k]) for k in range(len(parts)))
     if len(parts) > 1 and start is None:
-        plain = [ridge_on(training, part.train) for part in parts]
+        plain = [ridge_on(training, simplest, part.train) for part in parts]
         ridge_verdict = out_of_fold(training, plain, parts)
         choice.tried.append(
             {
-                "metric": "diagonal",
+                "metric": "diagonal" if simplest is None else simplest,
                 "noise": 0.0,
                 "width": np.nan,
                 "steps": 0,
@@ -169,7 +171,7 @@ def train(
     nets, n_iter = validated[0], runners.state.step
     if refit and reason != "callback":
         if not descends:
-            nets = ridge_on(training, everything.train)
+            nets = ridge_on(training, simplest, everything.train)
         elif len(parts) > 1:
             again = Runners(training, [candidate], [everything])
             run_checked(again, runners.state.step, history, report, "refit")
@@ -239,12 +241,13 @@ def standard_error(share: float, n_rows: int) -> float:
     return float(np.sqrt(max(share * (1 - share), 1.0 / n_rows) / n_rows))
 
 
-def ridge_on(training: Training, train: np.ndarray) -> Networks:
+def ridge_on(training: Training, rank: int | None, train: np.ndarray) -> Networks:
     """Return the best start without descent: width and ridge by leave-one-out."""
     table = training.table
     sample = Sample(table.take(train), table.index[train], table.weights[train].astype(float))
     rng = np.random.default_rng((training.seed, 3))
-    return ridge_networks(sample, training.codes, min(training.n_centers, len(train)), rng)
+    n_centers = min(training.n_centers, len(train))
+    return ridge_networks(sample, training.codes, rank, n_centers, rng)
 
 
 def out_of_fold(training: Training, nets: Sequence[Networks], parts: Sequence[Part]) -> Verdict:
