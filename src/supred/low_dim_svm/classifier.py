@@ -331,18 +331,14 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
             check_weights(sample_weight, settings.class_weight, class_index, classes),
             classes,
             cache_size=settings.cache_size,
-            held_out=self._check_validation(*validation, classes, settings.cache_size),
+            held_out=self._check_validation(validation, classes, settings.cache_size),
         )
 
     def _check_validation(
-        self,
-        X_val: Any,
-        y_val: Any,
-        sample_weight_val: Any,
-        classes: np.ndarray,
-        cache_size: float | None,
+        self, given: tuple[Any, Any, Any], classes: np.ndarray, cache_size: float | None
     ) -> HeldOut | None:
         """Return the held-out part that the user gave, checked; None if there is none."""
+        X_val, y_val, sample_weight_val = given
         X_val, y_val, sample_weight_val = unpacked(
             X_val, ("y_val", y_val), ("sample_weight_val", sample_weight_val)
         )
