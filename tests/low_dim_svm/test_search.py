@@ -180,6 +180,7 @@ def test_a_progress_bar_on_stderr(capsys):
         ({"n_centers": 5.0}, "n_centers=5.0: give a sequence"),
         ({"n_centers": [5, 9], "centers": "all"}, "has no effect"),
         ({"mapping": "cubic"}, "mapping='cubic'"),
+        ({"search": "random"}, "search='random' is not known; use one of 'race'"),
     ],
 )
 def test_bad_parameters(parameters, message):
@@ -210,6 +211,25 @@ def test_it_has_what_a_fitted_low_dim_svc_has():
     fitted = [name for name in dir(best) if name.endswith("_") and not name.startswith("_")]
     assert [name for name in fitted if not hasattr(model, name)] == []
     assert not hasattr(LowDimSVCCV(), "predict_proba")
+
+
+def test_a_race_judges_the_best_on_every_fold():
+    X, y = blobs(n_rows=240, n_classes=4, spread=5.0)
+    options = {"n_centers": 25, "cv": 4, "random_state": 0, "alphas": (1e-3, 1e-1, 10.0)}
+    search = LowDimSVCCV(gammas=(1e-4, 0.02, 2.0), Cs=(0.1, 10.0), **options).fit(X, y)
+    results = search.cv_results_
+    assert sorted(results["n_folds"].tolist()) == [0] * 12 + [1] * 3 + [4] * 3
+    assert results["n_folds"][search.best_index_] == 4
+    assert np.isnan(results["mean_test_score"][results["n_folds"] == 0]).all()
+    every = clone(search).set_params(search="exhaustive").fit(X, y)
+    assert "n_folds" not in every.cv_results_
+    judged = results["n_folds"] == 4
+    np.testing.assert_allclose(
+        results["mean_test_score"][judged], every.cv_results_["mean_test_score"][judged]
+    )
+    assert search.best_score_ > every.best_score_ - 0.02
+    assert results["rank_test_score"][search.best_index_] == 1
+    assert set(results["rank_test_score"][judged]) <= {1, 2, 3}
 
 
 def test_number_of_dimensions_can_be_searched():

@@ -1,6 +1,6 @@
 """The low-dimensional SVM with its parameters chosen on held-out rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.classifier import LowDimSVC
 from supred.low_dim_svm.mappings.choice import gamma_of
 from supred.low_dim_svm.model import LowDimModel
-from supred.low_dim_svm.search_fold import Candidate, Fold
+from supred.low_dim_svm.race import FEWEST_TO_RACE, Verdicts, judge_all, race
+from supred.low_dim_svm.search_fold import Candidate, Fold, Judged
 from supred.low_dim_svm.settings import Settings
 
 # Default candidates: multiples of the "scale" rule for gamma, values of alpha and of C.
@@ -27,7 +28,7 @@ CS = (0.1, 1.0, 10.0)
 class LowDimSVCCV(LowDimModel):
     """Low-dimensional SVM that chooses gamma, alpha and C on folds or on one held-out part.
 
-    The result is that of a grid search over :class:`LowDimSVC`, but the expensive parts are
+    The result is that of a search over :class:`LowDimSVC`, but the expensive parts are
     shared: centres, basis functions and their products are computed once per fold, number of
     centres and gamma, never once per (alpha, C), and one eigendecomposition serves every alpha.
 
@@ -49,6 +50,10 @@ class LowDimSVCCV(LowDimModel):
     cv : int, float, splitter or iterable of (train, test), optional
         Number of stratified folds (5 by default), the share of rows to hold out once (a float
         between 0 and 1), or splits as in scikit-learn.
+    search : {"race", "exhaustive"}, default="race"
+        A race of ten candidates or more drops losers early: all are tried on a part of the rows,
+        the best third on the first fold, the best third of these on the second, and the last
+        three on every fold. "exhaustive" judges every candidate on every fold.
     refit : bool, default=True
         Fit the best setting on all rows at the end; needed to predict.
     mapping : {"rbf", "linear"}, default="rbf"
@@ -73,7 +78,9 @@ class LowDimSVCCV(LowDimModel):
     best_estimator_ : LowDimSVC
         The best setting, fitted on all rows (if `refit`).
     cv_results_ : dict of arrays
-        As scikit-learn's GridSearchCV has it. ``mean_fit_time`` leaves out the shared parts.
+        As scikit-learn's GridSearchCV has it. ``mean_fit_time`` leaves out the shared parts. A
+        race adds ``first_round_score``, the accuracy after training on a part of the rows, and
+        ``n_folds``, on how many folds a candidate was judged; the score is NaN on the others.
     n_splits_ : int
     classes_ : ndarray
     coef_, intercept_, mapping_, centers_, gamma_, history_, n_iter_, best_iter_, \
@@ -115,6 +122,7 @@ class LowDimSVCCV(LowDimModel):
         Cs: Any = CS,
         n_centers: Any = None,
         cv: Any = None,
+        search: str = "race",
         refit: bool = True,
         mapping: str = "rbf",
         centers: Any = "kmeans",
@@ -141,6 +149,7 @@ class LowDimSVCCV(LowDimModel):
         self.Cs = Cs
         self.n_centers = n_centers
         self.cv = cv
+        self.search = search
         self.refit = refit
         self.mapping = mapping
         self.centers = centers
@@ -177,6 +186,7 @@ class LowDimSVCCV(LowDimModel):
         """
         X, classes, class_index = self._validate_rows_and_labels(X, y, in_memory=True)
         check_choice("mapping", self.mapping, ("rbf", "linear"))
+        check_choice("search", self.search, ("race", "exhaustive"))
         if self.n_jobs == 0:
             raise ValueError(
                 "n_jobs=0 is out of range; use None, a number of processes, or -1 for all cores."
@@ -193,17 +203,25 @@ class LowDimSVCCV(LowDimModel):
         splits = list(self._splits(X, class_index, int(seed)))
         if not splits:
             raise ValueError(f"cv={self.cv!r} gives no split; give at least one.")
-        scores = np.empty((len(candidates), len(splits)))
-        times = np.empty((2, len(candidates), len(splits)))
-        total = len(candidates) * len(splits)
-        with progress_bar(total, type(self).__name__, shown=bool(self.verbose)) as bar:
-            for column, (train, test) in enumerate(splits):
+        with progress_bar(
+            len(candidates) * len(splits), type(self).__name__, shown=bool(self.verbose)
+        ) as bar:
+
+            def judge(
+                train: np.ndarray, test: np.ndarray, chosen: Sequence[int]
+            ) -> Iterator[Judged]:
                 fold = Fold.of(X, class_index, weights, classes, train, test, settings, int(seed))
-                for row, (score, *seconds) in enumerate(fold.evaluate(candidates, self.n_jobs)):
-                    scores[row, column], times[:, row, column] = score, seconds
-                    bar.step(f"accuracy {score:.4f}")
+                for found in fold.evaluate([candidates[k] for k in chosen], self.n_jobs):
+                    bar.step(f"accuracy {found.accuracy:.4f}")
+                    yield found
+
+            if self.search == "exhaustive" or len(candidates) < FEWEST_TO_RACE:
+                verdicts = judge_all(len(candidates), splits, judge)
+            else:
+                rng = np.random.RandomState(int(seed))
+                verdicts = race(len(candidates), splits, class_index, judge, rng)
         self.classes_, self.n_splits_ = classes, len(splits)
-        self._report(candidates, scores, times)
+        self._report(candidates, verdicts)
         if self.refit:
             own = self.get_params(deep=False)
             shared = {name: own[name] for name in LowDimSVC._get_param_names() if name in own}
@@ -267,7 +285,7 @@ class LowDimSVCCV(LowDimModel):
             splitter = check_cv(self.cv, class_index, classifier=True)
         return splitter.split(X, class_index)
 
-    def _report(self, candidates: list[Candidate], scores: np.ndarray, times: np.ndarray) -> None:
+    def _report(self, candidates: list[Candidate], verdicts: Verdicts) -> None:
         """Fill `cv_results_` and choose the best setting."""
         searched = ["alpha", "C"]
         if self.mapping == "rbf":
@@ -277,17 +295,26 @@ class LowDimSVCCV(LowDimModel):
         results: dict[str, Any] = {"params": settings}
         for name in searched:
             results[f"param_{name}"] = np.ma.array([setting[name] for setting in settings])
+        scores, n_folds = np.ma.masked_invalid(verdicts.scores), verdicts.n_folds
         for column in range(scores.shape[1]):
-            results[f"split{column}_test_score"] = scores[:, column]
-        mean = scores.mean(axis=1)
+            results[f"split{column}_test_score"] = verdicts.scores[:, column]
+        mean = scores.mean(axis=1).filled(np.nan)
         results["mean_test_score"] = mean
-        results["std_test_score"] = scores.std(axis=1)
-        # Rounded as scikit-learn does: equal accuracies must not differ by the last digit.
-        ranks = rankdata(-mean.round(12), method="min").astype(np.int32)
+        results["std_test_score"] = scores.std(axis=1).filled(np.nan)
+        first = np.zeros(len(mean))
+        if verdicts.first_scores is not None:
+            first = results["first_round_score"] = verdicts.first_scores
+            results["n_folds"] = n_folds
+        # Rounded as scikit-learn does: equal accuracies must not differ by the last digit. Those
+        # that went further in a race come first.
+        merits = np.where(n_folds > 0, np.nan_to_num(mean), first).round(12)
+        _, places = np.unique(np.column_stack([-n_folds, -merits]), axis=0, return_inverse=True)
+        ranks = rankdata(places.ravel(), method="min").astype(np.int32)
         results["rank_test_score"] = ranks
-        for name, values in zip(("fit", "score"), times, strict=True):
-            results[f"mean_{name}_time"] = values.mean(axis=1)
-            results[f"std_{name}_time"] = values.std(axis=1)
+        for name, values in zip(("fit", "score"), verdicts.seconds, strict=True):
+            spent = np.ma.masked_invalid(values)
+            results[f"mean_{name}_time"] = spent.mean(axis=1).filled(np.nan)
+            results[f"std_{name}_time"] = spent.std(axis=1).filled(np.nan)
         self.cv_results_ = results
         self.best_index_ = int(np.argmin(ranks))
         self.best_params_ = settings[self.best_index_]
