@@ -177,6 +177,8 @@ class Experiment:
         Takes the values (by part, one mapping per draw) and the path of the PNG.
     quick_note : str
         What a quick run does smaller, beside the number of draws.
+    quick_compares : bool
+        Whether a quick run is on data like the paper's, so that its figures can be compared.
     """
 
     name: str
@@ -192,6 +194,7 @@ class Experiment:
     claims: Sequence[Claim] = ()
     figure: Callable[[Values, Path], None] | None = None
     quick_note: str = ""
+    quick_compares: bool = True
 
     def n_draws(self, part: Part, quick: bool) -> int:
         """Return the number of repetitions of a part."""

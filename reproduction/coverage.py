@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from benchmarks.performance._record import Record
 from reproduction.base import AS_PRINTED, Experiment, Statement
-from reproduction.page import CLAIMS, counts
+from reproduction.page import CLAIMS, WORDS, counts
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _of_experiment(experiment: Experiment, record: Record | None) -> Iterator[En
 
 def _table_verdict(record: Record) -> str:
     """Say how many rows agree and whether the figure is drawn."""
-    told = [f"{n} {word}" for word, n in counts(record).items() if n and "hold" not in word]
+    told = [f"{n} {word}" for word, n in counts(record).items() if n and word in WORDS]
     figure = record.conditions["figure"]
     told += [f"drawn: {figure}"] if figure else []
     quick = ", some of it by a quick run" if record.conditions["quick"] else ""

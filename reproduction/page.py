@@ -56,6 +56,7 @@ def counts(record: Record) -> dict[str, int]:
     rows = [row[-1].removesuffix(f" ({QUICK})") for row in _rows(record)]
     claims = [row[2].removesuffix(f" ({QUICK})") for row in record.tables[CLAIMS]["rows"]]
     words = {word: rows.count(word) for word in WORDS}
+    words["by quick runs"] = sum(QUICK in row[-1] and row[-1] != QUICK for row in _rows(record))
     return words | {word: claims.count(word) for word in ("holds", "does not hold")}
 
 
@@ -113,7 +114,7 @@ def page(experiments: Sequence[Experiment], records: dict[str, Record], images: 
 
 def _summary(experiments: Sequence[Experiment], records: dict[str, Record]) -> str:
     """Return a table of the papers: how many rows agree, how many claims hold."""
-    words = [*WORDS, "holds", "does not hold"]
+    words = [*WORDS, "by quick runs", "holds", "does not hold"]
     lines = []
     for paper, title in PAPERS.items():
         own = [
@@ -122,7 +123,8 @@ def _summary(experiments: Sequence[Experiment], records: dict[str, Record]) -> s
         if own:
             totals = [str(sum(count[word] for count in own)) for word in words]
             lines.append([title.split(":")[0], *totals])
-    names = ["rows that agree", "better", "worse", "differ", "claims that hold", "that do not"]
+    names = ["rows that agree", "better", "worse", "differ", "of these by quick runs"]
+    names += ["claims that hold", "that do not"]
     return markdown(["paper", *names], lines)
 
 

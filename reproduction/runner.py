@@ -164,10 +164,10 @@ def judge_row(row: Row, outcome: Outcome) -> Told:
         published += f" ({row.spread:g})"
     if not found:
         return Told(row.label, "-", published, compared="not measured")
-    word = ""
-    if row.published is not None:
+    word, quick = "", row.part in outcome.quick
+    if row.published is not None and (outcome.experiment.quick_compares or not quick):
         word = compared_with(row.published, found, tolerance=row.tolerance, better=row.better)
-    if row.part in outcome.quick:
+    if quick:
         word = f"{word} ({QUICK})" if word else QUICK
     return Told(row.label, spread(found, row.digits), published, compared=word)
 

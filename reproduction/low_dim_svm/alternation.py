@@ -144,6 +144,7 @@ EXPERIMENT = Experiment(
     "the paper has CVX's). Times are of one processor.",
     difference="another interior point solver; lambda and C are not printed",
     covers=(("000:223, 000:244", "figure 6 bottom middle: nested objective over iterations"),),
+    quick_compares=False,
     quick_note="100 rows, four iterations.",
     parts=[Part("both", compare)],
     rows=[

@@ -195,8 +195,7 @@ EXPERIMENT = Experiment(
             "The algorithm is an iterated filter: from random coordinates it does what a filter "
             "cannot.",
             lambda m: (
-                m[f"M = 500, L = 9, {RANDOM}", "zero"]
-                > 2 * m[f"M = 500, L = 9, {RANDOM}", "error"]
+                m[f"M = 500, L = 9, {RANDOM}", "zero"] > 2 * m[f"M = 500, L = 9, {RANDOM}", "error"]
             ),
             "000:250, 003:576-588, 000:280, 003:736-742",
             lambda m: why_added(m, RANDOM),

@@ -229,6 +229,7 @@ EXPERIMENT = Experiment(
             "figure 6 top left (figure 4 of 003): errors, basis functions, iterations",
         ),
     ),
+    quick_compares=False,
     quick_note="2000 + 2000 rows, M = 500, one or two values per hyperparameter: the published "
     "figures are of five times as many rows.",
     parts=[

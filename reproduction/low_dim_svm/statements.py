@@ -115,6 +115,12 @@ STATEMENTS = (
         "the default start is just that; experiment many-spirals",
     ),
     Statement(
+        "000:176, 003:434-436",
+        "A recipe for L: from K - 1 up until the error does not improve; for Z: the simplex.",
+        "tests/low_dim_svm",
+        "LowDimSVCCV searches n_components; the simplex is the default start",
+    ),
+    Statement(
         "000:178",
         "A constant F is trivial; a piecewise constant one is hard to learn.",
         "reproduction two-spirals",

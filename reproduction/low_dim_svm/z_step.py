@@ -122,7 +122,7 @@ EXPERIMENT = Experiment(
     ),
     parts=[Part("solver", against_a_solver, (1, 1)), Part("slack", slack)],
     rows=[
-        Row("largest difference to the solver", "solver", "difference", digits=6),
+        Row("largest difference to the solver", "solver", "difference", digits=9),
         Row(
             "with slack: iterations to no training error",
             "slack",
