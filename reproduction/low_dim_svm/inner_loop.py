@@ -43,6 +43,7 @@ def measure(draw: Draw, data: str, start: str) -> dict[str, Any]:
         "n_centers": 200 if draw.quick else 500,
         "alpha": 1.0,
         "C": 10.0,
+        "tol": 0.0099,
     }
     if data == "two spirals":
         options |= {"gamma": 30.0, "n_centers": 100}

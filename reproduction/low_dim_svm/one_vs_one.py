@@ -53,8 +53,8 @@ EXPERIMENT = Experiment(
         for what, key, digits in (
             ("SVMs", "svms", 0),
             ("test error %", "error", 2),
-            ("seconds to train the SVMs", "training", 2),
-            ("milliseconds of the decision values", "test", 2),
+            ("seconds to train the SVMs", "training", 3),
+            ("milliseconds of the decision values", "test", 3),
         )
     ],
     draws=(1, 3),

@@ -45,7 +45,8 @@ def measure(draw: Draw, n_tasks: int, d: int) -> dict[str, Any]:
         "excess": 100 * (min(values) / least - 1),
         "gap": 100 * best.gap_ / least,
         "from SVMs: converged": 100.0 * (from_svm.ending == "converged"),
-        "from SVMs: excess": 100 * (min(from_svm.objectives[1:]) / least - 1),
+        "from SVMs: excess": 100
+        * (min(from_svm.objectives[1:] or from_svm.objectives) / least - 1),
         "curves": [run.objectives for run in runs],
         "least": float(best.objective_),
     }
