@@ -81,7 +81,7 @@ EXPERIMENT = Experiment(
             ),
             "000:147",
             lambda m: (
-                f"Training {m['both', 'ovo: training']:.1f} and {m['both', 'ovr: training']:.1f} "
+                f"Training {m['both', 'ovo: training']:.3f} and {m['both', 'ovr: training']:.3f} "
                 f"s, decision values {m['both', 'ovo: test']:.1f} and {m['both', 'ovr: test']:.1f} "
                 "ms."
             ),
