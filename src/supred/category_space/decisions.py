@@ -70,7 +70,8 @@ def linear_rule(
     """Return linear discriminants of the coordinates.
 
     Classes are Gaussians with one covariance; of several labels each is told from its absence in
-    the same way, on the coordinates along all axes.
+    the same way, on the coordinates along all axes, with the threshold that gives the label to
+    as many training rows as have it: the threshold of the Gaussians misses rare labels.
 
     Parameters
     ----------
@@ -84,7 +85,30 @@ def linear_rule(
         return AxisRule("linear", *_scores_of(Z, members.argmax(axis=1), weights))
     pairs = [_scores_of(Z, column.astype(int), weights) for column in members.T]
     coef = np.array([coef[1] - coef[0] for coef, _ in pairs])
-    return AxisRule("linear", coef, np.array([b[1] - b[0] for _, b in pairs]))
+    thresholds = [
+        upper_quantile(Z @ w, weights, float(weights @ column))
+        for w, column in zip(coef, members.T, strict=True)
+    ]
+    return AxisRule("linear", coef, -np.array(thresholds))
+
+
+def upper_quantile(values: np.ndarray, weights: np.ndarray, total: float) -> float:
+    """Return the threshold above which the values have the given total weight.
+
+    It lies half way between two values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.category_space.decisions import upper_quantile
+    >>> upper_quantile(np.array([1.0, 4.0, 2.0]), np.array([1.0, 1.0, 2.0]), 3.0)
+    1.5
+    """
+    order = np.argsort(-values, kind="stable")
+    above = np.cumsum(weights[order])
+    last = int(np.searchsorted(above, total * (1 - 1e-12)))
+    below = min(last + 1, len(values) - 1)
+    return 0.5 * float(values[order[last]] + values[order[below]])
 
 
 def _scores_of(
