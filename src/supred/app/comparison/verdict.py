@@ -217,7 +217,11 @@ def _not_tuned(methods: Sequence[MethodResult]) -> str:
         for method in methods
         if method.tuning in ("untuned", "partly tuned")
     ]
-    late = [f"{m.name} (not run)" for m in methods if m.status == "skipped" and "s;" in m.reason]
+    late = [
+        f"{method.name} (not run)"
+        for method in methods
+        if method.status == "skipped" and "--budget" in method.reason
+    ]
     if not marked and not late:
         return ""
     return (
