@@ -68,7 +68,9 @@ def test_the_standard_error_is_never_less_than_that_of_the_rows():
     y = np.arange(100) % 2
     predicted = np.where(np.arange(100) % 10 == 0, 1 - y, y)
     agreeing = method("A", [0.1, 0.1], predicted=predicted)
-    assert estimate(agreeing).standard_error == pytest.approx(np.sqrt(0.1 * 0.9 / 100))
+    assert estimate(agreeing).standard_error == pytest.approx(np.sqrt(11 / 102 * 91 / 102 / 100))
+    never_wrong = method("A", [0.0, 0.0], predicted=y)
+    assert estimate(never_wrong).standard_error == pytest.approx(0.0099, abs=1e-4)
     assert estimate(BEST).standard_error == pytest.approx(np.std([0.1, 0.2], ddof=1) / np.sqrt(2))
     assert estimate(replace(BEST, status="failed")) is None
 

@@ -32,8 +32,9 @@ def error_of(y: np.ndarray, predicted: np.ndarray, metric: str) -> float:
 def estimate(method: MethodResult, metric: str = "error") -> Estimate | None:
     """Return the mean over the folds and its standard error; None without a result.
 
-    A few folds can agree by chance. The standard error is therefore at least that of as many
-    independent rows, sqrt(e (1 - e) / n).
+    A few folds can agree by chance, and no error in a few rows does not mean none in many. The
+    standard error is therefore at least that of as many independent rows with one error and one
+    success added, sqrt(e (1 - e) / n) with e = (n_errors + 1) / (n + 2).
 
     Examples
     --------
@@ -48,7 +49,9 @@ def estimate(method: MethodResult, metric: str = "error") -> Estimate | None:
     mean = float(np.mean(folds))
     spread = float(np.std(folds, ddof=1) / np.sqrt(len(folds))) if len(folds) > 1 else 0.0
     if method.predicted is not None and metric == "error" and len(method.predicted):
-        spread = max(spread, float(np.sqrt(mean * (1 - mean) / len(method.predicted))))
+        n_rows = len(method.predicted)
+        share = (mean * n_rows + 1) / (n_rows + 2)
+        spread = max(spread, float(np.sqrt(share * (1 - share) / n_rows)))
     return Estimate(mean, spread)
 
 

@@ -1,6 +1,7 @@
 // The latent space on a canvas: rows in two dimensions, or in three that can be turned.
 
 const MARGIN = { left: 24, right: 12, top: 12, bottom: 24 };
+const MOST_RINGS = 600;
 const EYE = 6; // distance of the eye from the middle of the cube [-1, 1]^3
 const CORNERS = [[-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1], [-1, -1, 1], [1, -1, 1], [-1, 1, 1], [1, 1, 1]];
 const EDGES = [[0, 1], [0, 2], [1, 3], [2, 3], [4, 5], [4, 6], [5, 7], [6, 7], [0, 4], [1, 5], [2, 6], [3, 7]];
@@ -238,9 +239,9 @@ class LatentView {
       stamper.stamp((held[row] || picked ? sprites : small)[labels[row]], x[row], y[row], alpha);
       if (picked || (chosen === null && held[row] && this.isWrong(row))) rings.push(row);
     }
-    // Very many rings would hide the rows.
-    const strength = chosen !== null ? 0.9 : Math.max(0.25, Math.min(0.85, 120 / Math.max(rings.length, 1)));
-    for (const row of rings) stamper.stamp(circle, x[row], y[row], strength);
+    // Very many rings would hide the rows: then there are none, but for chosen rows.
+    const strength = chosen !== null ? 0.9 : Math.max(0.3, Math.min(0.85, 120 / Math.max(rings.length, 1)));
+    if (chosen !== null || rings.length <= MOST_RINGS) for (const row of rings) stamper.stamp(circle, x[row], y[row], strength);
     this.context.drawImage(stamper.done(), 0, 0, this.width, this.height);
     this.drawFar(rows);
   }

@@ -202,8 +202,8 @@ def map_line(comparison: Comparison) -> Markup | None:
     beside = f"; {best.name} in all dimensions: {error}" if best and error else ""
     return join(
         f"{int(found.held_out.sum()):,} held-out rows, placed by an RBFNetClassifier of two "
-        f"dimensions that did not see them; the {int((~found.held_out).sum()):,} rows it was "
-        "trained on are faint. Error of the map on the held-out rows: ",
+        f"dimensions that did not see them; the other {int((~found.held_out).sum()):,} rows, with "
+        "those it was trained on, are faint. Error of the map on the held-out rows: ",
         tag("b", f"{100 * found.error:.1f} %"),
         f" (5 nearest neighbours on the map: {100 * found.neighbor_error:.1f} %){beside}.",
     )
