@@ -22,6 +22,7 @@ from supred.app.comparison.result import ClassMap, MethodResult, Structure
 from supred.app.comparison.scores import METRICS, best_method, error_of
 from supred.app.comparison.structure import check_structure
 from supred.app.comparison.tuning import Choice, choose_setting
+from supred.numerics.threads import one_blas_thread
 from supred.plotting.trade_off import model_bytes
 
 # A method may run over its share by this factor before it is stopped.
@@ -276,8 +277,16 @@ class Run:
 
 @contextmanager
 def _quietly(limit: float) -> Iterator[None]:
-    """Run a block for a limited time, without warnings: the page says what matters."""
-    with time_limit(limit), warnings.catch_warnings(), np.errstate(all="ignore"):
+    """Run a block for a limited time, without warnings: the page says what matters.
+
+    On one BLAS thread: on tables of this size more of them cost time, on a busy machine much.
+    """
+    with (
+        one_blas_thread(),
+        time_limit(limit),
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+    ):
         warnings.simplefilter("ignore")
         yield
 
