@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from supred.base.callbacks import FitCallbacks
 from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
-from supred.base.sources import as_source, check_source, source_labels
 from supred.base.validation import check_weights
 from supred.low_dim_svm.checkpoint import make_checkpoint
 from supred.low_dim_svm.g_step import Parameters
@@ -325,49 +323,17 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         X, classes, class_index = self._validate_rows_and_labels(X, y)
         if sample_weight is None and isinstance(X, RowSource):
             sample_weight = X.weights()
+        given = self._check_validation(*validation, classes)
         return Problem.of(
             X,
             class_index,
             check_weights(sample_weight, settings.class_weight, class_index, classes),
             classes,
             cache_size=settings.cache_size,
-            held_out=self._check_validation(validation, classes, settings.cache_size),
+            held_out=None
+            if given is None
+            else HeldOut(*given, cache_megabytes(given.X, settings.cache_size)),
         )
-
-    def _check_validation(
-        self, given: tuple[Any, Any, Any], classes: np.ndarray, cache_size: float | None
-    ) -> HeldOut | None:
-        """Return the held-out part that the user gave, checked; None if there is none."""
-        X_val, y_val, sample_weight_val = given
-        X_val, y_val, sample_weight_val = unpacked(
-            X_val, ("y_val", y_val), ("sample_weight_val", sample_weight_val)
-        )
-        source = as_source(X_val)
-        if source is not None:
-            y_val = source_labels(source, y_val, name="y_val")
-            sample_weight_val = source.weights() if sample_weight_val is None else sample_weight_val
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val belong together: give both or neither.")
-        if X_val is None:
-            if sample_weight_val is not None:
-                raise ValueError("sample_weight_val needs X_val and y_val.")
-            return None
-        if source is not None:
-            check_source(self, source, reset=False)
-            X_val = source
-        else:
-            X_val, y_val = validate_data(self, X_val, y_val, reset=False, **self._input_options)
-        unknown = ~np.isin(y_val, classes)
-        if unknown.any():
-            raise ValueError(
-                f"y_val holds label(s) {np.unique(y_val[unknown]).tolist()} that are not in y."
-            )
-        class_index = np.searchsorted(classes, y_val)
-        present, index = np.unique(class_index, return_inverse=True)
-        weights = check_weights(
-            sample_weight_val, None, index, classes[present], name="sample_weight_val"
-        )
-        return HeldOut(X_val, class_index, weights, cache_megabytes(X_val, cache_size))
 
     def _warn(self) -> None:
         """Say what did not converge."""

@@ -3,37 +3,21 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from supred.base.dask_input import is_dask, lazily
-from supred.base.latent_classifier import LatentClassifier
-from supred.base.sources import source_labels
+from supred.base.streamed_classifier import StreamedClassifier
 from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import BasisMapping, RBFMapping
 from supred.low_dim_svm.z_step_log import class_scores
 from supred.numerics.decisions import linear_scores
-from supred.rows.blocks import RowSource
 
 
-def _has_probabilities(fitted: Any) -> bool:
-    if fitted.loss == "log":
-        return True
-    raise AttributeError(
-        "predict_proba needs loss='log'; with the hinge loss use scikit-learn's "
-        "CalibratedClassifierCV."
-    )
-
-
-class LowDimModel(LatentClassifier):
+class LowDimModel(StreamedClassifier):
     """A mapping and a linear classifier on it, once they are fitted."""
 
-    _takes_sources = True
-
     _fitted_attributes = (
-        *LatentClassifier._fitted_attributes,
+        *StreamedClassifier._fitted_attributes,
         "mapping_",
         "coef_",
         "intercept_",
@@ -44,7 +28,6 @@ class LowDimModel(LatentClassifier):
     )
 
     mapping: Any
-    loss: str
     multi_class: str
     classes_: np.ndarray
     mapping_: Mapping
@@ -62,46 +45,14 @@ class LowDimModel(LatentClassifier):
         self.stopping_reason_ = result.stopping_reason
         self._n_features_out = result.coef.shape[1]
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on rows and their labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, memory map, RowBlocks} of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-            Not needed if `X` is a `RowBlocks` with a target.
-        sample_weight : array-like of shape (n_rows,), optional
-
-        Returns
-        -------
-        score : float
-        """
-        if isinstance(X, RowSource):
-            y = source_labels(X, y)
-            sample_weight = X.weights() if sample_weight is None else sample_weight
-        return super().score(X, y, sample_weight)
-
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probability of each class (``loss="log"`` only).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_rows, n_classes)
-        """
-        if is_dask(X):
-            return lazily(self, X, _probabilities)
-        return softmax(class_scores(self._latent(X), self.coef_, self.intercept_), axis=1)
-
     def _project(self, X: Any) -> np.ndarray:
         return self.mapping_.project(X)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
         return linear_scores(Z, self.coef_, self.intercept_, len(self.classes_), self.multi_class)
+
+    def _class_scores(self, Z: np.ndarray) -> np.ndarray:
+        return class_scores(Z, self.coef_, self.intercept_)
 
     def _model_arrays(self) -> list[np.ndarray]:
         return [*self.mapping_.arrays(), self.coef_, self.intercept_]
@@ -142,8 +93,3 @@ class LowDimModel(LatentClassifier):
     def n_basis_(self) -> int:
         """Number of basis functions of the mapping (0 for a regressor)."""
         return self.mapping_.n_basis if isinstance(self.mapping_, BasisMapping) else 0
-
-
-def _probabilities(fitted: LowDimModel, block: np.ndarray) -> np.ndarray:
-    scores = class_scores(fitted.mapping_.project(block), fitted.coef_, fitted.intercept_)
-    return np.asarray(softmax(scores, axis=1))

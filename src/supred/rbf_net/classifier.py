@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from supred.base.compat import CallbackSupportMixin, with_callbacks
-from supred.base.dask_input import is_dask, lazily, unpacked
-from supred.base.latent_classifier import LatentClassifier
-from supred.base.sources import as_source, check_source, source_labels
+from supred.base.dask_input import unpacked
+from supred.base.streamed_classifier import StreamedClassifier
 from supred.base.validation import check_weights
 from supred.common.arguments import check_choice, check_integer, check_real
 from supred.rbf_net.choices import class_scores
@@ -25,15 +22,6 @@ from supred.rows.blocks import RowSource, rows_of
 
 # Parameters that do not change the model.
 FREE = ("checkpoint", "verbose", "n_jobs")
-
-
-def _has_probabilities(model: Any) -> bool:
-    if model.loss == "log":
-        return True
-    raise AttributeError(
-        "predict_proba needs loss='log'; with the hinge loss use scikit-learn's "
-        "CalibratedClassifierCV."
-    )
 
 
 @dataclass(frozen=True)
@@ -63,7 +51,7 @@ class Explanation:
     latent_slopes: np.ndarray | None
 
 
-class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
+class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
     """A network of few Gaussians in a learned metric, with a low-dimensional latent space.
 
     Rows are taken to a metric that is learned, to Gaussians about centres that are learned, and
@@ -191,12 +179,10 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
     ((150, 2), (150, 3))
     """
 
-    _takes_sources = True
-
     classes_: np.ndarray
 
     _fitted_attributes = (
-        *LatentClassifier._fitted_attributes,
+        *StreamedClassifier._fitted_attributes,
         "stages_",
         "coef_",
         "intercept_",
@@ -286,7 +272,9 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
         """
         previous = self._fitted() if self.warm_start and hasattr(self, "stages_") else None
         X, index, weights, classes = self._checked_rows(X, y, sample_weight)
-        held_out = self._checked_validation(X_val, y_val, sample_weight_val, classes)
+        held_out = self._check_validation(X_val, y_val, sample_weight_val, classes)
+        if held_out is not None and isinstance(held_out.X, RowSource):
+            held_out = held_out._replace(X=rows_of(held_out.X).whole())
         if previous is not None and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"warm_start=True goes on from a model of the classes {self.classes_.tolist()}, "
@@ -411,41 +399,6 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
         )
         return Explanation(self.classes_[found.winners], *found.arrays())
 
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the calibrated probability of each class (``loss="log"`` only).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_rows, n_classes)
-        """
-        if is_dask(X):
-            return lazily(self, X, _probabilities)
-        return self._probabilities(self._latent(X))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on rows and their labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, memory map, RowBlocks} of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-            Not needed if `X` is a `RowBlocks` with a target.
-        sample_weight : array-like of shape (n_rows,), optional
-
-        Returns
-        -------
-        score : float
-        """
-        if isinstance(X, RowSource):
-            y = source_labels(X, y)
-            sample_weight = X.weights() if sample_weight is None else sample_weight
-        return super().score(X, y, sample_weight)
-
     # --- what a fitted model answers ------------------------------------------------------
 
     def _project(self, X: Any) -> np.ndarray:
@@ -456,8 +409,8 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
         values += self.intercept_.astype(Z.dtype, copy=False)
         return values[:, 0] if len(self.classes_) == 2 else values
 
-    def _probabilities(self, Z: np.ndarray) -> np.ndarray:
-        return softmax(class_scores(Z @ self.coef_.T + self.intercept_), axis=1)
+    def _class_scores(self, Z: np.ndarray) -> np.ndarray:
+        return class_scores(Z @ self.coef_.T + self.intercept_)
 
     def _model_arrays(self) -> list[np.ndarray]:
         arrays = [array for stage in self.stages_ for array in stage.arrays()]
@@ -521,44 +474,6 @@ class RBFNetClassifier(CallbackSupportMixin, LatentClassifier):
                 sample_weight, None, np.searchsorted(present, index), found[present]
             )
         return X, index, weights, found
-
-    def _checked_validation(
-        self, X_val: Any, y_val: Any, sample_weight_val: Any, classes: np.ndarray
-    ) -> tuple[Any, np.ndarray, np.ndarray] | None:
-        """Return validation rows that the user gave, with class indices and weights."""
-        X_val, y_val, sample_weight_val = unpacked(
-            X_val, ("y_val", y_val), ("sample_weight_val", sample_weight_val)
-        )
-        source = as_source(X_val)
-        if source is not None:
-            y_val = source_labels(source, y_val, name="y_val")
-            sample_weight_val = source.weights() if sample_weight_val is None else sample_weight_val
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val belong together: give both or neither.")
-        if X_val is None:
-            if sample_weight_val is not None:
-                raise ValueError("sample_weight_val needs X_val and y_val.")
-            return None
-        if source is not None:
-            check_source(self, source, reset=False)
-            X_val = rows_of(source).whole()
-        else:
-            X_val, y_val = validate_data(self, X_val, y_val, reset=False, **self._input_options)
-        unknown = ~np.isin(y_val, classes)
-        if unknown.any():
-            raise ValueError(
-                f"y_val holds label(s) {np.unique(y_val[unknown]).tolist()} that are not in y."
-            )
-        index = np.searchsorted(classes, y_val)
-        present = np.unique(index)
-        weights = check_weights(
-            sample_weight_val,
-            None,
-            np.searchsorted(present, index),
-            classes[present],
-            name="sample_weight_val",
-        )
-        return X_val, index, weights
 
     def _check_parameters(self, n_classes: int) -> None:
         if self.n_components is not None:
@@ -677,10 +592,6 @@ class Progress:
         check = self.context.subcontext(task_name="check")
         check.call_on_fit_task_begin(**self.told)
         return bool(check.call_on_fit_task_end(**self.told))
-
-
-def _probabilities(model: RBFNetClassifier, block: np.ndarray) -> np.ndarray:
-    return model._probabilities(model._project(block))
 
 
 __all__ = ["Explanation", "GaussianNetwork", "RBFNetClassifier"]
