@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 
 class FitCallbacks:
     """Tell the callbacks of an estimator of the fit and of its iterations, if it has any.
@@ -14,30 +12,32 @@ class FitCallbacks:
     estimator : estimator
         With or without `CallbackSupportMixin`.
     X, y : rows and labels
-    max_iter : int
-        Most iterations, the start not counted.
+    max_iter : int, optional
+        Most iterations, the start not counted; None if that is not known.
     """
 
-    def __init__(self, estimator: Any, X: Any, y: np.ndarray, max_iter: int) -> None:
+    def __init__(self, estimator: Any, X: Any, y: Any, max_iter: int | None = None) -> None:
         self._told = {"estimator": estimator, "X": X, "y": y}
         self._context = None
         if hasattr(estimator, "_init_callback_context"):
-            self._context = estimator._init_callback_context(max_subtasks=max_iter + 1)
+            most = None if max_iter is None else max_iter + 1
+            self._context = estimator._init_callback_context(max_subtasks=most)
             self._context.call_on_fit_task_begin(**self._told)
 
-    def iteration(self, so_far: Callable[[], dict[str, Any]]) -> bool:
+    def iteration(self, so_far: Callable[[], dict[str, Any]] | None = None) -> bool:
         """Report an iteration; True asks the fit to stop.
 
         Parameters
         ----------
-        so_far : callable
+        so_far : callable, optional
             Returns the fitted attributes that predict as the fit stands.
         """
         if self._context is None:
             return False
         step = self._context.subcontext(task_name="iteration")
         step.call_on_fit_task_begin(**self._told)
-        return bool(step.call_on_fit_task_end(**self._told, reconstruction_attributes=so_far))
+        more = {} if so_far is None else {"reconstruction_attributes": so_far}
+        return bool(step.call_on_fit_task_end(**self._told, **more))
 
     def close(self) -> None:
         """Say that the fit has come to its end."""

@@ -34,10 +34,10 @@ register(Certificate)
 register(AxisRule)
 
 
-def _is_linear(estimator: "CategorySpace") -> bool:
-    if estimator.kernel != "linear":
+def _is_linear(fitted: "CategorySpace") -> bool:
+    if fitted.kernel != "linear":
         raise AttributeError(
-            f"inverse_transform needs kernel='linear', got kernel={estimator.kernel!r}: "
+            f"inverse_transform needs kernel='linear', got kernel={fitted.kernel!r}: "
             "what a kernel's features look like in the space of the rows is not known."
         )
     return True

@@ -521,13 +521,13 @@ class ClassConstrainedEmbedding(LatentClassifier):
         return tags
 
 
-def _labels(model: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
-    return model.classify_latent(model._project(block))
+def _labels(fitted: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
+    return fitted.classify_latent(fitted._project(block))
 
 
-def _scores(model: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
-    return model._decide(model._project(block))
+def _scores(fitted: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
+    return fitted._decide(fitted._project(block))
 
 
-def _probabilities(model: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
-    return model._probabilities(model._project(block))
+def _probabilities(fitted: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
+    return fitted._probabilities(fitted._project(block))

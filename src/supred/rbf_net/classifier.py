@@ -2,13 +2,16 @@
 
 import os
 import sys
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from supred.base.callbacks import FitCallbacks
 from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
 from supred.base.streamed_classifier import StreamedClassifier
@@ -281,7 +284,8 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
                 f"but y holds {classes.tolist()}; set warm_start=False, or give rows of these."
             )
         self.classes_ = classes
-        with self._progress(X, y) as progress:
+        with closing(FitCallbacks(self, X, y)) as callbacks:
+            progress = partial(self._report, callbacks)
             fitted = fit_networks(
                 X,
                 index,
@@ -322,7 +326,8 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
                 f"{known.tolist()}; name all classes there."
             )
         self.classes_ = known
-        with self._progress(X, y) as progress:
+        with closing(FitCallbacks(self, X, y)) as callbacks:
+            progress = partial(self._report, callbacks)
             if fitted:
                 result = update_networks(
                     X, index, weights, self._fitted(), self._settings(), report=progress
@@ -557,41 +562,17 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         self._n_features_out = fitted.stages[-1].W.shape[1]
         return self
 
-    def _progress(self, X: Any, y: Any) -> "Progress":
-        return Progress(self, X, y)
-
-
-class Progress:
-    """Tell of each check of a fit: a line on stderr if verbose, and scikit-learn's callbacks."""
-
-    def __init__(self, model: RBFNetClassifier, X: Any, y: Any) -> None:
-        self.model, self.told = model, {"estimator": model, "X": X, "y": y}
-        self.context: Any = None
-
-    def __enter__(self) -> "Progress":
-        if hasattr(self.model, "_init_callback_context"):  # scikit-learn 1.9 and later
-            self.context = self.model._init_callback_context(max_subtasks=None)
-            self.context.call_on_fit_task_begin(**self.told)
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        if self.context is not None:
-            self.context.call_on_fit_task_end(**self.told)
-
-    def __call__(self, phase: str, state: State, loss: float, error: float) -> bool:
-        """Report a check; True asks the fit to stop."""
-        if self.model.verbose:
+    def _report(
+        self, callbacks: FitCallbacks, phase: str, state: State, loss: float, error: float
+    ) -> bool:
+        """Tell of a check: a line on stderr if verbose, and the callbacks; True asks to stop."""
+        if self.verbose:
             print(
-                f"[{type(self.model).__name__}] {phase:8s} step {state.step:6d}  "
-                f"mean loss {loss:.4f}"
+                f"[{type(self).__name__}] {phase:8s} step {state.step:6d}  mean loss {loss:.4f}"
                 + ("" if np.isnan(error) else f"  validation error {error:.4f}"),
                 file=sys.stderr,
             )
-        if self.context is None:
-            return False
-        check = self.context.subcontext(task_name="check")
-        check.call_on_fit_task_begin(**self.told)
-        return bool(check.call_on_fit_task_end(**self.told))
+        return callbacks.iteration()
 
 
 __all__ = ["Explanation", "GaussianNetwork", "RBFNetClassifier"]
