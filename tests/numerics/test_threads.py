@@ -93,7 +93,7 @@ def test_n_jobs_reaches_the_g_step(monkeypatch):
 
     monkeypatch.setattr(_threads, "count_threads", watched)
     with pytest.warns(ConvergenceWarning):
-        LowDimSVC(n_centers=8, n_jobs=2, max_iter=2, random_state=0).fit(X, y)
+        LowDimSVC(n_centers=8, n_jobs=2, max_iter=2, tol=0, random_state=0).fit(X, y)
     assert set(seen) == {2}
 
 

@@ -187,7 +187,7 @@ def test_one_task_per_worker_and_pass_and_only_slices_travel(client):
 )
 def test_the_model_is_that_of_a_fit_in_memory(client, digits, parameters):
     X, y = digits
-    make = LowDimSVC(n_centers=100, max_iter=5, tol=0, random_state=0).set_params(**parameters)
+    make = LowDimSVC(n_centers=100, max_iter=4, tol=0, random_state=0).set_params(**parameters)
     with pytest.warns(Warning, match="did not converge"):
         reference = clone(make).fit(X, y)
     with pytest.warns(Warning, match="did not converge"):

@@ -64,7 +64,7 @@ def finite_form_of(model: Any) -> FiniteForm:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), CategorySpace(random_state=0)).fit(X, y)
     >>> [type(step).__name__ for step in finite_form_of(model).to_latent]
-    ['Scale', 'Affine']
+    ['Scale', 'Gaussians', 'Affine']
     """
     estimator, inputs, steps = _taken_apart(model)
     check_is_fitted(estimator)
