@@ -372,7 +372,9 @@ def test_accuracy_leaves_speed_out_and_bench_keeps_records(monkeypatch, tmp_path
     monkeypatch.setattr(runner, "load", load)
     monkeypatch.setattr(runner, "RECORDS", tmp_path)
     assert runner.main(["accuracy"]) == 0
-    assert ran == [("low_dim_svm", ("--quick",))]
+    assert [name for name, _ in ran] == list(runner.ACCURACY)
+    assert {arguments for _, arguments in ran} == {("--quick",)}
+    assert not set(runner.ACCURACY) & set(runner.SPEED)
     ran.clear()
     assert runner.main(["bench"]) == 0
     assert ran == [
