@@ -178,9 +178,9 @@ def mnist(data: tuple[np.ndarray, ...], store: Store, quick: bool) -> Iterator[R
         ("without", [figures["seconds"] for figures in without], 0.12),
     ):
         ratio = [value / svc["seconds"] for value in seconds]
-        yield at_most(
-            f"fit time over SVC's ({svc['seconds']:.0f} s), M = 500, {text}", ratio, limit
-        )
+        check = f"fit time over SVC's ({svc['seconds']:.0f} s), M = 500, {text}"
+        # SVC takes its time with many rows only
+        yield Row(check, spread(ratio)) if quick else at_most(check, ratio, limit)
     faster = svc["predict_seconds"] / float(np.mean([f["predict_seconds"] for f in ours]))
     yield Row(
         "prediction of 10 000 rows, SVC's time over ours",
@@ -295,7 +295,12 @@ def tables(data: Any, store: Store, quick: bool) -> Iterator[Row]:
         reached=good >= least or quick,
     )
     ratio = seconds["RBFNetClassifier"] / seconds["SVC, tuned"]
-    yield Row("total time over GridSearchCV's", f"{ratio:.2f}", required="<= 1", reached=ratio <= 1)
+    yield Row(
+        "total time over GridSearchCV's",
+        f"{ratio:.2f}",
+        required="-" if quick else "<= 1",
+        reached=None if quick else ratio <= 1,
+    )
 
 
 def calibration(data: Any, store: Store, quick: bool) -> Iterator[Row]:
