@@ -8,8 +8,8 @@ from supred.app.cli import _options
 HELP = "train one method on a table and save the model"
 
 METHODS = (
-    "RBFNetClassifier",
     "LowDimSVC",
+    "RBFNetClassifier",
     "CategorySpace",
     "MaxMarginProjection",
     "ClassConstrainedEmbedding",
