@@ -7,7 +7,8 @@ from time import perf_counter, sleep
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from reproduction.base import CannotMeasureError, Claim, Draw, Experiment, Part, Row
+from reproduction import pictures
+from reproduction.base import CannotMeasureError, Claim, Draw, Experiment, Part, Row, Values
 from supred import LowDimSVC
 
 # Share of the processors that others may use while times are believed.
@@ -74,6 +75,26 @@ def measure(draw: Draw) -> dict[str, float]:
     }
 
 
+def figure(values: Values, path: Path) -> None:
+    """Draw the speed-up over the number of processors, and the published one with twelve."""
+    fig, axes = pictures.panels(1, 1, size=(4.6, 3.6))
+    ax, found = axes[0, 0], values["threads"][0]
+    usable = [n for n in THREADS if f"ratio, {n}" in found]
+    ax.plot(THREADS, THREADS, color="0.7", linestyle="--", label="linear")
+    ax.plot(
+        usable,
+        [found[f"ratio, {n}"] for n in usable],
+        color=pictures.COLORS[0],
+        marker=pictures.MARKERS[0],
+        label="measured",
+    )
+    ax.scatter([12], [8], color=pictures.COLORS[1], marker="*", s=80, label="published")
+    ax.set(xlabel="processors", ylabel="time with one / time", xticks=THREADS)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    pictures.save(fig, path)
+
+
 EXPERIMENT = Experiment(
     name="speed-up",
     paper="low_dim_svm",
@@ -117,4 +138,5 @@ EXPERIMENT = Experiment(
             ),
         )
     ],
+    figure=figure,
 )
