@@ -12,7 +12,8 @@ def test_copies_are_one_row_and_order_does_not_matter():
     X = rng.integers(3, size=(200, 4)).astype(float)
     index = rng.integers(2, size=200)
     weights = rng.random(200)
-    found = distinct_rows(X, index, weights)
+    scaling = scaling_of(X, weights)
+    found = distinct_rows(X, index, weights, scaling)
     keys = {}
     for row, label, weight in zip(X, index, weights, strict=True):
         key = (*row, label)
@@ -21,11 +22,24 @@ def test_copies_are_one_row_and_order_does_not_matter():
     assert sorted(rows) == sorted(keys)
     np.testing.assert_allclose(found.weights, [keys[row] for row in rows])
     shuffled = rng.permutation(200)
-    again = distinct_rows(X[shuffled], index[shuffled], weights[shuffled])
+    again = distinct_rows(X[shuffled], index[shuffled], weights[shuffled], scaling)
     np.testing.assert_array_equal(X[shuffled][again.order], X[found.order])
     np.testing.assert_allclose(again.weights, found.weights)
-    thin = distinct_rows(sparse.csr_matrix(X), index, weights)
-    np.testing.assert_array_equal(thin.order, found.order)
+    thin = distinct_rows(sparse.csr_matrix(X), index, weights, scaling)
+    np.testing.assert_array_equal(X[thin.order], X[found.order])
+
+
+def test_last_digits_change_neither_the_order_nor_what_is_a_copy():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(3, size=(300, 2)) - 1.0, rng.normal(size=300).round(2)])
+    index, weights = rng.integers(3, size=300), np.ones(300)
+    # as if the mean and the deviation of each column had been summed in other blocks
+    other = (X - 1e-16) * (1 + 2**-52)
+    assert (other != X).any()
+    found = distinct_rows(X, index, weights, scaling_of(X, weights))
+    again = distinct_rows(other, index, weights, scaling_of(other, weights))
+    np.testing.assert_array_equal(X[again.order], X[found.order])
+    np.testing.assert_array_equal(again.weights, found.weights)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])

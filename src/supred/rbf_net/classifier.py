@@ -17,6 +17,7 @@ from supred.base.dask_input import unpacked
 from supred.base.streamed_classifier import StreamedClassifier
 from supred.base.validation import check_weights
 from supred.common.arguments import check_choice, check_integer, check_real
+from supred.numerics.threads import count_threads
 from supred.rbf_net.choices import class_scores
 from supred.rbf_net.descent import State
 from supred.rbf_net.fitted import GaussianNetwork, project_through
@@ -513,6 +514,7 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
             low_inclusive=False,
             high_inclusive=False,
         )
+        count_threads(self.n_jobs)  # an error if it is no number of threads
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
             raise ValueError(f"checkpoint={self.checkpoint!r}: give the path of a file, or None.")
 

@@ -178,9 +178,9 @@ def fit_networks(
     """
     dtype = X.dtype
     X, index, weights = used_rows(X, index, weights)
-    distinct = distinct_rows(X, index, weights)
     journal = journal_of(settings, X, index, weights)
     scaling = scaling_of(X, weights) if previous is None else _scaling(previous, 0)
+    distinct = distinct_rows(X, index, weights, scaling)
     table = Table(X, index, weights, n_classes, scaling, distinct)
     rng = _random_state(settings, journal)
     automatic = isinstance(settings.n_centers, str)
@@ -277,9 +277,10 @@ def prune_networks(
     """Return a network with fewer centres, trained further; see `RBFNetClassifier.prune`."""
     dtype = X.dtype
     X, index, weights = used_rows(X, index, weights)
-    distinct = distinct_rows(X, index, weights)
     n_classes = len(fitted.coef) if len(fitted.coef) > 1 else 2
-    table = Table(X, index, weights, n_classes, _scaling(fitted, 0), distinct)
+    scaling = _scaling(fitted, 0)
+    distinct = distinct_rows(X, index, weights, scaling)
+    table = Table(X, index, weights, n_classes, scaling, distinct)
     rng = check_random_state(settings.random_state)
     parts, held_table = _parts(table, None, replace(settings, n_centers="auto"), rng)
     training = _training(table, held_table, settings, rng, Journal(), n_classes)
@@ -316,7 +317,6 @@ def update_networks(
     """Do further steps on new rows; see `RBFNetClassifier.partial_fit`."""
     dtype = X.dtype
     X, index, weights = used_rows(X, index, weights)
-    distinct = distinct_rows(X, index, weights)
     n_classes = len(fitted.coef) if len(fitted.coef) > 1 else 2
     rng = check_random_state(settings.random_state)
     scaling, stage = _scaling(fitted, 0), len(fitted.stages) - 1
@@ -324,6 +324,7 @@ def update_networks(
         # of a map only the second network learns from few rows
         X = fitted.stages[0].project(X)
         scaling = _scaling(fitted, 1)
+    distinct = distinct_rows(X, index, weights, scaling)
     table = Table(X, index, weights, n_classes, scaling, distinct)
     training = _training(table, table, settings, rng, Journal(), n_classes)
     n_steps = max(1, UPDATE_PASSES * table.n_rows // training.batch)

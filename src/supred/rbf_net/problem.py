@@ -24,6 +24,8 @@ FOLDED_ROWS, N_FOLDS = 500, 3
 LEAST_HELD_OUT, MOST_FRACTION = 300, 0.2
 # More rows than this tell no more about a candidate.
 MOST_HELD_OUT = 10_000
+# Scaled rows that differ by less are taken for one.
+SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -135,34 +137,38 @@ class DistinctRows:
     weights: np.ndarray
 
 
-def distinct_rows(X: Any, index: np.ndarray, weights: np.ndarray) -> DistinctRows:
-    """Find rows that are equal, class and all.
+def distinct_rows(X: Any, index: np.ndarray, weights: np.ndarray, scaling: Scaling) -> DistinctRows:
+    """Find rows that are equal, class and all, and order the different ones.
 
-    Rows are told apart by a hash of 64 bits: among a hundred million different ones the chance
-    that two are taken for one is below a thousandth.
+    Rows are ordered by class, then along a fixed random direction. Rows that were read in other
+    blocks, or prepared by sums over them, differ in their last digits; those move a row along the
+    direction by no more, so that the order stays. (An order by a hash of the bits would not.) Two
+    rows are equal if they agree along this direction and another to more digits than single
+    precision has.
 
     Parameters
     ----------
     X : ndarray, sparse matrix or RowSource
     index, weights : ndarrays of shape (n_rows,)
+    scaling : Scaling
     """
-    factors = np.random.default_rng(0).integers(2**63, size=X.shape[1] + 1, dtype=np.uint64)
-    factors = factors * np.uint64(2) + np.uint64(1)
-    hashes = rows_of(X).map(partial(_hashes, factors=factors), index)[:, 0]
-    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    return DistinctRows(first, np.bincount(which.ravel(), weights=weights))
+    directions = np.random.default_rng(0).standard_normal((X.shape[1], 2))
+    along = rows_of(X).map(partial(_along, scaling=scaling, directions=directions))
+    order = np.lexsort((along[:, 0], index))
+    sorted_along, sorted_index = along[order], index[order]
+    steps = np.abs(np.diff(sorted_along, axis=0))
+    same = (steps <= SAME * np.maximum(1.0, np.abs(sorted_along[1:]))).all(axis=1)
+    same &= sorted_index[1:] == sorted_index[:-1]
+    first = np.flatnonzero(np.append(True, ~same))
+    return DistinctRows(order[first], np.add.reduceat(weights[order], first))
 
 
-def _hashes(block: Any, index: np.ndarray, *, factors: np.ndarray) -> np.ndarray:
-    """Return a hash of each row and its class, shape (n_rows, 1)."""
-    dense = block.toarray() if sparse.issparse(block) else np.asarray(block)
-    bits = (dense.astype(float) + 0.0).view(np.uint64)  # -0 becomes 0
-    mixed = bits ^ (bits >> np.uint64(29))
-    mixed *= factors[:-1]
-    mixed ^= mixed >> np.uint64(32)
-    total = mixed.sum(axis=1, dtype=np.uint64) + index.astype(np.uint64) * factors[-1]
-    total ^= total >> np.uint64(31)
-    return (total * factors[0])[:, None]
+def _along(block: Any, *, scaling: Scaling, directions: np.ndarray) -> np.ndarray:
+    """Return scaled rows along directions, shape (n_rows, n_directions)."""
+    if sparse.issparse(block):
+        scaled = scaling.factor[:, None] * directions
+        return np.asarray(block @ scaled) - scaling.shift @ scaled
+    return ((block - scaling.shift) * scaling.factor) @ directions
 
 
 class Table:

@@ -7,7 +7,7 @@ import pytest
 
 @pytest.mark.parametrize(
     ("kind", "name", "beginning"),
-    [("onnx", "m.onnx", b"\x08\x08"), ("c", "m.h", b"/* LowDimSVC"), ("js", "m.mjs", b"// Low")],
+    [("onnx", "m.onnx", b"\x08\x08"), ("c", "m.h", b"/* RBFNet"), ("js", "m.mjs", b"// RBFNet")],
 )
 def test_formats(kind, name, beginning, supred, model, tmp_path):
     if kind == "onnx":

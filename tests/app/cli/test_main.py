@@ -61,7 +61,7 @@ def test_versions_and_mistakes(capsys):
 def test_a_reader_that_stops_early_is_no_error(table, model):
     command = f"{sys.executable} -m supred.app.cli transform {model} {table} | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert done.stdout == "lowdimsvc0,lowdimsvc1\n"
+    assert done.stdout == "rbfnetclassifier0,rbfnetclassifier1\n"
     assert done.stderr == ""
 
 

@@ -132,7 +132,7 @@ def test_evaluate_counts_errors(supred, model, table):
 
 def test_info_describes_a_model_and_the_installation(supred, model):
     about = json.loads(supred("info", model, "--json").out)
-    assert about["method"] == "LowDimSVC"
+    assert about["method"] == "RBFNetClassifier"
     assert about["classes"] == ["iris", "lily", "rose"]
     assert about["columns"] == {"width": "number", "length": "number", "height": "number"}
     here = json.loads(supred("info", "--json").out)
@@ -193,7 +193,10 @@ def test_predict_adds_what_is_asked_for(supred, table, tmp_path):
     np.testing.assert_array_equal(np.array(told["probabilities"]), expected[0])
 
 
-def test_a_model_without_probabilities_says_so(supred, model, table):
+def test_a_model_without_probabilities_says_so(supred, table, tmp_path):
+    model = tmp_path / "hinge.supred"
+    fit = ("fit", table, "--target", "species", "--set", "loss=hinge", "--set", "n_centers=20")
+    supred(*fit, "--quiet", "--out", model)
     line = supred("predict", model, table, "--proba").error_line
     assert "the model gives no probabilities: " in line
     two = supred("predict", model, table, "--scores").out.splitlines()[0]

@@ -8,6 +8,9 @@ import pytest
 from supred.app.export.model_file import load_model
 from supred.app.tables.sources import FileSource
 from supred.low_dim_svm.classifier import LowDimSVC
+from supred.low_dim_svm.mappings.basis import BasisMapping
+from supred.rbf_net import choices
+from supred.rbf_net.classifier import RBFNetClassifier
 from tests.app.cli.conftest import flowers, write_csv
 
 SETTINGS = ("--set", "n_centers=20")
@@ -89,23 +92,30 @@ def test_a_large_table_is_prepared_by_a_sample(supred, table, tmp_path, monkeypa
     assert said["training_error"] < 0.1
 
 
-def test_an_interrupted_fit_goes_on(supred, table, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("method", "setting", "owner", "step"),
+    [
+        (LowDimSVC, "tol=0", BasisMapping, "regress"),
+        (RBFNetClassifier, "alpha=0", choices, "descend"),
+    ],
+)
+def test_an_interrupted_fit_goes_on(
+    method, setting, owner, step, supred, table, tmp_path, monkeypatch
+):
     arguments = (
-        "fit", table, "--target", "species", "--stream", *SETTINGS, "--set", "tol=0", "--set",
-        "max_iter=5", "--checkpoint", tmp_path / "c", "--quiet", "--out",
+        "fit", table, "--target", "species", "--method", method.__name__, "--stream", *SETTINGS,
+        "--set", "max_iter=5", "--set", setting, "--checkpoint", tmp_path / "c", "--quiet", "--out",
     )  # fmt: skip
-    from supred.low_dim_svm.mappings.basis import BasisMapping
+    compute, calls = getattr(owner, step), []
 
-    regress, calls = BasisMapping.regress, []
-
-    def interrupted(self, Z, mu):
-        calls.append(mu)
+    def interrupted(*arguments):
+        calls.append(step)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        regress(self, Z, mu)
+        return compute(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(BasisMapping, "regress", interrupted)
+        patch.setattr(owner, step, interrupted)
         assert supred(*arguments, tmp_path / "a").code == 130
     assert (tmp_path / "c").exists()
     assert not (tmp_path / "a").exists()
@@ -115,7 +125,7 @@ def test_an_interrupted_fit_goes_on(supred, table, tmp_path, monkeypatch):
     one, other = (load_model(tmp_path / name).estimator for name in "ab")
     np.testing.assert_array_equal(one.coef_, other.coef_)
     assert one.get_params() == other.get_params() | {"checkpoint": None}
-    assert isinstance(one, LowDimSVC)
+    assert isinstance(one, method)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +208,8 @@ def test_text_is_copied_once_and_the_copy_is_removed(supred, table, tmp_path, mo
 def test_progress_and_what_is_left_are_told(supred, table, tmp_path, monkeypatch):
     monkeypatch.setattr("supred.app.cli._progress.FIRST", 0.0)
     monkeypatch.setattr("supred.app.cli._progress.BETWEEN", 0.0)
-    arguments = ("fit", table, "--target", "species", "--stream", *SETTINGS)
+    fit = ("fit", table, "--target", "species", "--stream", *SETTINGS)
+    arguments = (*fit, "--method", "LowDimSVC")
     lines = supred(*arguments, "--out", tmp_path / "m").err.splitlines()
     reading = [line for line in lines if line.startswith("reading: pass ")]
     training = [line for line in lines if line.startswith("training: pass ")]
@@ -208,3 +219,6 @@ def test_progress_and_what_is_left_are_told(supred, table, tmp_path, monkeypatch
     assert "of about 29" in training[0]
     quiet = supred(*arguments, "--quiet", "--out", tmp_path / "q")
     assert quiet.err == ""
+    lines = supred(*fit, "--out", tmp_path / "r").err.splitlines()
+    # how often RBFNetClassifier reads the rows depends on when it stops
+    assert any(line.startswith("training: pass 9 over the rows, ") for line in lines)

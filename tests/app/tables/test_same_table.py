@@ -9,6 +9,7 @@ import pytest
 
 from supred.app.cli.main import main
 from supred.app.export.model_file import load_model
+from supred.app.tables.cluster import _pieces
 
 distributed = pytest.importorskip("distributed")
 
@@ -142,6 +143,14 @@ def test_the_same_model_from_every_source(name, capsys, tmp_path, address):
                     assert main(arguments) == 0
                     predicted.append(capsys.readouterr().out)
             assert len(set(predicted)) == 1
+
+
+def test_workers_read_every_row_once_wherever_the_file_is_cut(tmp_path):
+    csv(tmp_path / "t.csv", base())
+    for step in range(1, 60):
+        pieces = _pieces(tmp_path / "t.csv", None, True, step)
+        texts = [text for piece in pieces for text in piece.read(["a"])["a"].to_pylist()]
+        assert texts == [str(number) for number in NUMBERS[:, 0]]
 
 
 def test_a_matrix_is_the_table_of_its_columns(capsys, tmp_path):

@@ -15,6 +15,7 @@ from supred.app.tables.assemble import check_columns, check_finite, training_pla
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.sources import SparseSource, open_files
 from supred.app.tables.table import Column, TableError
+from supred.low_dim_svm.classifier import LowDimSVC
 from supred.rows.files.reading import join
 from supred.rows.files.row_blocks import RowBlocks
 
@@ -74,9 +75,9 @@ def fit(
 
 def passes_of(estimator: Any) -> tuple[int, int] | None:
     """Return how often a fit reads the rows, usually and at most; None if that is not known."""
-    max_iter = getattr(estimator, "max_iter", None)
-    if max_iter is None:
+    if not isinstance(estimator, LowDimSVC):
         return None
+    max_iter = estimator.max_iter
     # LowDimSVC reads them eight times at first, and two or three times in each iteration, of
     # which ten are usual; the training error takes one more pass.
     return 9 + 2 * min(10, int(max_iter)), 9 + 3 * int(max_iter)

@@ -8,8 +8,8 @@ from supred.app.cli import _options
 HELP = "train one method on a table and save the model"
 
 METHODS = (
-    "LowDimSVC",
     "RBFNetClassifier",
+    "LowDimSVC",
     "CategorySpace",
     "MaxMarginProjection",
     "ClassConstrainedEmbedding",

@@ -50,7 +50,8 @@ class Piece:
             file.readline()  # the row before, or the rest of a row that began there
             begin = file.tell()
             data = file.read(max(self.stop - begin, 0))
-            data += file.readline() if data else b""
+            if data and not data.endswith(b"\n"):
+                data += file.readline()
         try:
             found = self.layout.parse(data, self.file, 1, places)
         except ValueError:  # again, to name the line
