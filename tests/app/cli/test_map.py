@@ -6,6 +6,7 @@ import numpy as np
 
 from supred.app.comparison.class_map import make_map
 from supred.app.comparison.prepared import make_folds
+from supred.app.tables.preparation import Preparation
 from tests.app.comparison.test_engine import made_table
 
 
@@ -13,11 +14,12 @@ def test_the_network_does_not_see_the_held_out_rows():
     table = made_table()
     class_index = np.unique(table.y, return_inverse=True)[1]
     train, test = make_folds(class_index, 5, 0)[0]
-    options = {"train": train, "test": test, "columns": list("abc"), "seed": 0}
-    first = make_map(table.X[train], table.X[test], class_index, **options)
+    transformer = Preparation().pipeline(table.columns).fit(table.X[train])
+    rows = (table.X, table.columns, transformer)
+    first = make_map(*rows, class_index, train, test, seed=0)
     other = class_index.copy()
     other[test] = (other[test] + 1) % 3
-    second = make_map(table.X[train], table.X[test], other, **options)
+    second = make_map(*rows, other, train, test, seed=0)
     np.testing.assert_array_equal(first.latent, second.latent)
     assert first.error < 0.3 < second.error
     np.testing.assert_array_equal(np.flatnonzero(first.held_out), test)

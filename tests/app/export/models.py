@@ -54,6 +54,9 @@ MODELS = {
         n_components=10, kernel="rbf-diagonal", max_iter=10
     ),
     "KernelDiscriminantAnalysis": KernelDiscriminantAnalysis(n_landmarks=60, random_state=0),
+    "KernelDiscriminantAnalysis wide": KernelDiscriminantAnalysis(
+        gamma=1e-3, n_landmarks=100, random_state=0
+    ),
     "KernelDiscriminantAnalysis linear": KernelDiscriminantAnalysis(kernel="linear"),
     "KernelDiscriminantAnalysis poly": KernelDiscriminantAnalysis(
         kernel="poly", n_landmarks=60, random_state=0

@@ -18,7 +18,7 @@ from supred import (
 )
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import ExportError, in_single, run, simplified
-from supred.app.export.precision import single_precision_error
+from supred.app.export.precision import precise
 from supred.app.export.quantise import quantised
 from supred.app.export.steps import Affine, Gaussians, Scale
 from supred.export import quantisation_errors
@@ -136,8 +136,20 @@ def test_single_precision_is_measured(digits):
     X, y = digits
     wide = LowDimSVC(centers="all", gamma=1e-3, alpha=1e-9).fit(X, y)
     narrow = LowDimSVC(centers="all", gamma=1.0, alpha=1.0).fit(X, y)
-    assert single_precision_error(finite_form_of(wide)) > 1e-5
-    assert single_precision_error(finite_form_of(narrow)) < 5e-6
+    assert precise(finite_form_of(wide)).double_sums
+    assert not precise(finite_form_of(narrow)).double_sums
+
+
+def test_rounding_is_measured(digits):
+    """Where weights cancel to many digits, numbers of single precision are too coarse."""
+    X, y = digits
+    model = KernelDiscriminantAnalysis(gamma=1e-3, n_landmarks=150, random_state=0).fit(X, y)
+    form = finite_form_of(model)
+    scores = form.evaluate(X).scores
+    size = np.sqrt(np.mean(scores**2))
+    assert np.abs(in_single(form).evaluate(X).scores - scores).max() > 1e-5 * size
+    assert precise(form).form is form
+    assert not precise(form, "single").double_numbers
 
 
 def test_bytes_cost_little(digits):

@@ -106,6 +106,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no messages but errors")
 
 
+def add_model_in_page(parser: argparse.ArgumentParser) -> None:
+    """Add --no-model."""
+    parser.add_argument(
+        "--no-model",
+        action="store_true",
+        help="leave the map's network out of the page; a reader cannot place rows then",
+    )
+
+
 def open_table(options: argparse.Namespace) -> "MemorySource | SparseSource":
     """Read the table that the options name."""
     from supred.app.tables.sources import read_builtin, read_source

@@ -48,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _options.add_output(parser, "where to write the report (default: NAME-report.html)")
     parser.add_argument("--no-report", action="store_true", help="the table only")
+    _options.add_model_in_page(parser)
     parser.add_argument("--open", action="store_true", help="open the report in a browser")
     parser.add_argument(
         "--save", metavar="FILE", help="keep the results, for supred report to show again"
@@ -120,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
     if page is not None:
         from supred.app.report import write_report
 
-        write_report(comparison, page, overwrite=options.force)
+        write_report(comparison, page, with_model=not options.no_model, overwrite=options.force)
         _options.say(options, f"Report: {page}")
         if options.open:
             import webbrowser

@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _options.add_output(
         parser, "where to write the map: .html, .png, .svg or .pdf (default: NAME-map.html)"
     )
+    _options.add_model_in_page(parser)
     _options.add_json(parser)
 
 
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     if ending == ".html":
         from supred.app.report import write_report
 
-        write_report(comparison, out, overwrite=options.force)
+        write_report(comparison, out, with_model=not options.no_model, overwrite=options.force)
     else:
         _draw(comparison, out, overwrite=options.force)
     _options.say(

@@ -11,6 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("results", metavar="RESULTS", help="a file of supred compare --save")
     _options.add_output(parser, "where to write the report (default: NAME-report.html)")
+    _options.add_model_in_page(parser)
     _options.add_json(parser)
 
 
@@ -25,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     page = options.out or f"{Path(options.results).stem}-report.html"
     check_output(page, overwrite=options.force)
     comparison = load_comparison(options.results)
-    write_report(comparison, page, overwrite=options.force)
+    write_report(comparison, page, with_model=not options.no_model, overwrite=options.force)
     _options.say(options, f"Report: {page}")
     if options.json:
         _options.print_json(compare.as_json(comparison, page))

@@ -10,12 +10,13 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 import supred
+from supred.app.comparison.map_model import model_of_map
 from supred.app.comparison.picture import GRID, source_columns
 from supred.app.comparison.prepared import make_folds
 from supred.app.comparison.result import ClassMap, Comparison
 from supred.app.comparison.versions import versions
 from supred.app.tables.preparation import Preparation
-from supred.app.tables.table import Table
+from supred.app.tables.table import Column, Table
 from supred.plotting.latent_model import decision_regions
 
 MAP_NEIGHBORS = 5
@@ -25,13 +26,13 @@ NEW_ROWS = "new rows"
 
 
 def make_map(
-    X_train: Any,
-    X_test: Any,
+    X: Any,
+    columns: list[Column],
+    transformer: Any,
     class_index: np.ndarray,
     train: np.ndarray,
     test: np.ndarray,
     *,
-    columns: list[str],
     seed: int,
     X_new: Any = None,
 ) -> ClassMap:
@@ -39,35 +40,32 @@ def make_map(
 
     Parameters
     ----------
-    X_train, X_test : {ndarray, sparse matrix}
-        Prepared rows. Of very many training rows a part is used.
+    X : {ndarray, sparse matrix}
+        All rows, as the table holds them. Of very many training rows a part is used.
+    columns : list of Column
+    transformer : transformer
+        Fitted to the training rows; prepares rows for the network.
     class_index : ndarray of int of shape (n_rows,)
     train, test : ndarray of int
-        Which rows these are.
-    columns : list of str
-        The table's column behind each prepared feature.
+        The training rows and the held-out ones.
     seed : int
     X_new : {ndarray, sparse matrix}, optional
-        Prepared rows without a class; they come last in the map.
+        Rows without a class; they come last in the map.
     """
     began = perf_counter()
     network = supred.RBFNetClassifier(n_components=2, random_state=seed)
-    seen = _some_rows(class_index[train], seed)
-    network.fit(X_train[seen], class_index[train[seen]])
+    seen = train[_some_rows(class_index[train], seed)]
+    network.fit(transformer.transform(X[seen]), class_index[seen])
     seconds = perf_counter() - began
     n_rows, n_new = len(class_index), 0 if X_new is None else X_new.shape[0]
-    places = [(train, X_train), (test, X_test)]
-    if n_new:
-        places.append((np.arange(n_rows, n_rows + n_new), X_new))
-    latent = np.empty((n_rows + n_new, 2))
-    predicted = np.empty(n_rows + n_new, dtype=int)
-    for rows, X in places:
-        latent[rows] = network.transform(X)
-        predicted[rows] = network.classify_latent(latent[rows])
+    parts = [X] if X_new is None else [X, X_new]
+    latent = np.vstack([network.transform(transformer.transform(part)) for part in parts])
+    predicted = network.classify_latent(latent)
     held_out = np.ones(n_rows + n_new, dtype=bool)
     held_out[train] = False
     neighbors = KNeighborsClassifier(min(MAP_NEIGHBORS, len(seen)))
-    neighbors.fit(latent[train[seen]], class_index[train[seen]])
+    neighbors.fit(latent[seen], class_index[seen])
+    weights = _column_weights(network.feature_importances_, source_columns(transformer, columns))
     return ClassMap(
         latent,
         held_out,
@@ -81,9 +79,10 @@ def make_map(
             y=class_index,
             resolution=GRID,
         ),
-        _column_weights(network.feature_importances_, columns),
+        weights,
         seconds,
         n_new,
+        model_of_map(network, columns, transformer, X[seen], class_index[seen], weights),
     )
 
 
@@ -142,16 +141,15 @@ def map_of_table(
     n_folds = min(5, int(np.bincount(class_index).max()))
     train, test = make_folds(class_index, n_folds, seed)[0]
     transformer = preparation.pipeline(table.columns, sparse=table.is_sparse)
-    X_train = transformer.fit_transform(table.X[train])
     found = make_map(
-        X_train,
-        transformer.transform(table.X[test]),
+        table.X,
+        table.columns,
+        transformer.fit(table.X[train]),
         class_index,
         train,
         test,
-        columns=source_columns(transformer, table.columns),
         seed=seed,
-        X_new=None if new is None else transformer.transform(new.X),
+        X_new=None if new is None else new.X,
     )
     comparison = Comparison(
         title=os.path.basename(table.title) or table.title,

@@ -54,6 +54,7 @@ class ClassMap:
     weights: dict[str, float] = field(default_factory=dict)  # of the columns in the learned metric
     fit_seconds: float = 0.0
     n_new: int = 0  # the last rows have no class of their own: new rows, placed by the map
+    model: dict[str, Any] | None = None  # the network as data, as `model_of_map` returns it
 
 
 @dataclass(frozen=True)

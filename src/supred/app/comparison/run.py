@@ -15,7 +15,7 @@ from supred.app.comparison.class_map import make_map
 from supred.app.comparison.clock import UNTUNED, Clock, TimeUpError, Tuning, time_limit
 from supred.app.comparison.method import Method
 from supred.app.comparison.methods import METHODS, RUN_ORDER
-from supred.app.comparison.picture import picture_of, source_columns
+from supred.app.comparison.picture import picture_of
 from supred.app.comparison.prepared import PreparedRows
 from supred.app.comparison.reasons import FittedFold
 from supred.app.comparison.result import ClassMap, MethodResult, Structure
@@ -263,12 +263,12 @@ class Run:
             with _quietly(limit):
                 split = self.rows.split(train, test)
                 return make_map(
-                    split.X_train,
-                    split.X_test,
+                    self.rows.X,
+                    self.rows.columns,
+                    split.transformer,
                     self.class_index,
                     train,
                     test,
-                    columns=source_columns(split.transformer, self.rows.columns),
                     seed=self.rows.seed,
                 )
         except (TimeUpError, MemoryError, ValueError):

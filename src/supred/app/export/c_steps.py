@@ -33,8 +33,8 @@ class Body:
     ----------
     name : str
         Prefix of the constants.
-    real : {"float", "double"}
-        Type of the sums.
+    real, kept : {"float", "double"}
+        Types of the sums and of the constants.
     quantise : bool
         Keep large matrices in bytes.
 
@@ -44,8 +44,8 @@ class Body:
     constant_bytes, stack_bytes : int
     """
 
-    def __init__(self, name: str, real: str, quantise: bool) -> None:
-        self.name, self.real, self.quantise = name, real, quantise
+    def __init__(self, name: str, real: str, kept: str, quantise: bool) -> None:
+        self.name, self.real, self.kept, self.quantise = name, real, kept, quantise
         self.suffix = "f" if real == "float" else ""
         self.lines: list[str] = []
         self.constants: list[str] = []
@@ -130,8 +130,8 @@ class Body:
         name = f"{self.name}_c{len(self.constants)}"
         flat = np.ravel(values)
         if values.dtype.kind == "f":
-            kind, size = "float", 4
-            texts = [f"{text}f" for text in flat.astype(np.float32).astype(str)]
+            kind, size = self.kept, 8 if self.kept == "double" else 4
+            texts = [self.literal(value) for value in flat]
         elif values.dtype == np.int8:
             kind, size, texts = "signed char", 1, [str(value) for value in flat]
         else:
@@ -143,6 +143,10 @@ class Body:
         self.constant_bytes += size * len(flat)
         return name
 
+    def literal(self, value: float) -> str:
+        """Return a number as it is written among the constants."""
+        return str(np.float64(value)) if self.kept == "double" else f"{np.float32(value)}f"
+
     def read(self, index: str, target: str) -> list[str]:
         """Return lines that read a number into `target` and do what is pending to it."""
         lines = [f"{self.real} {target} = {self.value}[{index}];"]
@@ -151,7 +155,7 @@ class Body:
                 values = self.constant(step.values)
                 lines.append(f"if ({target} != {target}) {target} = {values}[{index}];")
             elif isinstance(step, Clip):
-                low, high = (f"{np.float32(end)}f" for end in (step.low, step.high))
+                low, high = self.literal(step.low), self.literal(step.high)
                 lines.append(f"if ({target} < {low}) {target} = {low};")
                 lines.append(f"if ({target} > {high}) {target} = {high};")
             else:
@@ -263,7 +267,7 @@ class Body:
             return inner, [f"{self.real} phi = p[k];"]
         if isinstance(step, Gaussians):
             return inner, [f"{self.real} phi = exp{self.suffix}(-{gammas}[m] * p[k]);"]
-        gamma, coef0 = (f"{np.float32(number)}f" for number in (step.gamma, step.coef0))
+        gamma, coef0 = self.literal(step.gamma), self.literal(step.coef0)
         return f"p[k] += {number} * {center};", [
             f"{self.real} base = {gamma} * p[k] + {coef0};",
             f"{self.real} phi = base;",

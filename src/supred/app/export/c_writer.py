@@ -8,7 +8,7 @@ import numpy as np
 from supred._version import __version__
 from supred.app.export.c_steps import Body, quoted
 from supred.app.export.finite_form import ExportError, FiniteForm, in_single
-from supred.app.export.precision import uses_double
+from supred.app.export.precision import precise
 from supred.app.export.quantise import quantised
 
 
@@ -44,18 +44,22 @@ def write_c(
     quantise : bool
         Keep large matrices in bytes, with scales.
     arithmetic : {"auto", "single", "double"}
-        Precision of the sums; constants, inputs and outputs are `float`.
+        Precision of the sums; inputs and outputs are `float`.
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ExportError(
             f"name={name!r} cannot begin the names of a C header; use letters, digits and "
             "underscores, the first of them a letter."
         )
-    double = uses_double(form, arithmetic)
-    if quantise:
-        form = quantised(form)
-    form = in_single(form)
-    body = Body(name, "double" if double else "float", quantise)
+    found = precise(form, arithmetic)
+    # Bytes are coarser than single precision by far.
+    form = in_single(quantised(form)) if quantise else found.form
+    body = Body(
+        name,
+        "double" if found.double_sums else "float",
+        "double" if found.double_numbers and not quantise else "float",
+        quantise,
+    )
     body.inputs(form.inputs)
     body.steps(form.to_latent)
     body.result("latent", form.n_latent)

@@ -250,10 +250,11 @@ def in_single(form: FiniteForm) -> FiniteForm:
 
     What a shift loses by rounding is made up for by the step after it.
     """
-    return replace(form, to_latent=_rounded(form.to_latent), to_scores=_rounded(form.to_scores))
+    return replace(form, to_latent=rounded(form.to_latent), to_scores=rounded(form.to_scores))
 
 
-def _rounded(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def rounded(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return steps with all numbers rounded to single precision."""
     result: list[Step] = []
     lost = np.zeros(0)
     for step in steps:

@@ -146,7 +146,7 @@ def to_javascript(
     >>> from supred import LowDimSVC
     >>> from supred.export import to_javascript
     >>> X, y = load_iris(return_X_y=True)
-    >>> "export function predict(row)" in to_javascript(
+    >>> "export const { columns, classes, categories, predict }" in to_javascript(
     ...     LowDimSVC(n_centers=9, random_state=0).fit(X, y))
     True
     """

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from supred._version import __version__
-from supred.app.export.finite_form import ExportError, FiniteForm, Inputs, in_single
-from supred.app.export.precision import uses_double
+from supred.app.export.finite_form import ExportError, FiniteForm, Inputs
+from supred.app.export.precision import precise
 from supred.app.export.steps import (
     Absolute,
     Affine,
@@ -33,12 +33,12 @@ def write_onnx(form: FiniteForm, *, arithmetic: str = "auto") -> Any:
     ----------
     form : FiniteForm
     arithmetic : {"auto", "single", "double"}
-        Precision of the sums; inputs, outputs and constants are single.
+        Precision of the sums; inputs and outputs are single.
     """
     onnx = _import_onnx()
-    double = uses_double(form, arithmetic)
-    form = in_single(form)
-    graph = _Graph(double)
+    found = precise(form, arithmetic)
+    form = found.form
+    graph = _Graph(found.double_sums, np.float64 if found.double_numbers else np.float32)
     rows = graph.cast(_rows(graph, form.inputs))
     latent = graph.steps(form.to_latent, rows)
     scores = graph.steps(form.to_scores, latent)
@@ -72,9 +72,9 @@ def write_onnx(form: FiniteForm, *, arithmetic: str = "auto") -> Any:
 class _Graph:
     """Nodes and constants of a graph in the making; values are known by their names."""
 
-    def __init__(self, double: bool) -> None:
+    def __init__(self, double: bool, kind: type[np.floating]) -> None:
         self.onnx = _import_onnx()
-        self.double = double
+        self.double, self.kind = double, kind
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self.inputs: list[Any] = []
@@ -85,12 +85,12 @@ class _Graph:
         self.nodes.append(self.onnx.helper.make_node(operator, inputs, [name], **attributes))
         return name
 
-    def constant(self, array: Any, dtype: Any = np.float32) -> str:
-        """Add a constant of single precision (or of `dtype`), widened if sums are in double."""
+    def constant(self, array: Any, dtype: Any = None) -> str:
+        """Add a constant in the precision of the numbers (or of `dtype`), widened for the sums."""
         name = f"c{len(self.initializers)}"
-        values = np.ascontiguousarray(array, dtype=dtype)
+        values = np.ascontiguousarray(array, dtype=dtype or self.kind)
         self.initializers.append(self.onnx.numpy_helper.from_array(values, name))
-        return self.cast(name) if dtype is np.float32 else name
+        return self.cast(name) if values.dtype == np.float32 else name
 
     def cast(self, name: str) -> str:
         """Return a value in the precision of the sums."""

@@ -1,86 +1,119 @@
-"""Whether single precision is enough to compute the scores of a form."""
+"""Whether single precision is enough: for the sums of a form, and for the numbers it keeps."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from supred.app.export.finite_form import FiniteForm, arrays_of, run
+from supred.app.export.finite_form import FiniteForm, arrays_of, in_single, rounded, run
 from supred.app.export.steps import Gaussians, Polynomials, SquaredDistances, Step, UnitLength
 
 ARITHMETIC = ("auto", "single", "double")
-# Largest error of the scores, relative to their size, that single precision may cause.
+# Largest errors of the scores, relative to their size, that sums in single precision and numbers
+# rounded to it may cause. Both are measured at a few rows only, so they stay below the 1e-5 that
+# is promised.
 LARGEST_ERROR = 5e-6
+LARGEST_ROUNDING = 3e-6
 N_PROBES = 200
 
 
-def uses_double(form: FiniteForm, arithmetic: str) -> bool:
-    """Tell whether sums are to be done in double precision; numbers are kept in single.
+@dataclass(frozen=True)
+class Precise:
+    """A form with the numbers that are to be written, and their precision.
+
+    Attributes
+    ----------
+    form : FiniteForm
+    double_sums : bool
+        Whether sums are to be done in double precision.
+    double_numbers : bool
+        Whether the numbers are kept in double precision; sums are then double too.
+    """
+
+    form: FiniteForm
+    double_sums: bool
+    double_numbers: bool
+
+
+def precise(form: FiniteForm, arithmetic: str = "auto") -> Precise:
+    """Return a form with its numbers in the precision that its scores need.
 
     Wide Gaussians overlap, and their weights are large and cancel. The sum of a thousand of
-    them then loses four of the seven digits of single precision.
+    them then loses four of the seven digits of single precision; where it loses more, rounding
+    the weights and centres is too coarse as well.
 
     Parameters
     ----------
     form : FiniteForm
     arithmetic : {"auto", "single", "double"}
-        "auto" measures the error of single precision at and between the centres.
+        Precision of the sums. "auto" measures the error of single precision at and between the
+        centres. With "single" the numbers are single too; otherwise that is measured.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from supred import KernelDiscriminantAnalysis
     >>> from supred.app.export.conversion import finite_form_of
-    >>> from supred.app.export.precision import uses_double
+    >>> from supred.app.export.precision import precise
     >>> form = finite_form_of(KernelDiscriminantAnalysis(kernel="linear").fit(
     ...     *load_iris(return_X_y=True)))
-    >>> uses_double(form, "auto")
+    >>> precise(form).double_sums
     False
     """
     if arithmetic not in ARITHMETIC:
         raise ValueError(f"arithmetic={arithmetic!r} is not known; use one of {ARITHMETIC}.")
-    if arithmetic == "auto":
-        return single_precision_error(form) > LARGEST_ERROR
-    return arithmetic == "double"
+    probes = _probes(form)
+    if arithmetic == "single" or probes is None:
+        return Precise(in_single(form), arithmetic == "double", False)
+    steps, rows = probes
+    expected = run(steps, rows)
+    double_numbers = _error(run(rounded(steps), rows), expected) > LARGEST_ROUNDING
+    double_sums = (
+        double_numbers
+        or arithmetic == "double"
+        # Far from all centres a direction is made of numbers that single precision cannot hold.
+        or any(isinstance(step, UnitLength) for step in steps)
+        or _error(_run_in_single(steps, rows), expected) > LARGEST_ERROR
+    )
+    return Precise(form if double_numbers else in_single(form), double_sums, double_numbers)
 
 
-def single_precision_error(form: FiniteForm) -> float:
-    """Return the largest error of scores in single precision, relative to their typical size.
+def _probes(form: FiniteForm) -> tuple[tuple[Step, ...], np.ndarray] | None:
+    """Return the steps from the first kernel on, and rows for them where the model knows something.
 
-    The rows that are tried are those where the model knows something: centres of the first
-    kernel, and points half way between two of them. Where only the direction of the latent
-    coordinates counts the error is infinite: far from all centres they are smaller than any
-    number of single precision.
+    These are centres of the kernel, and points half way between two of them; None without kernel.
     """
     steps = form.to_latent + form.to_scores
     kernels = [k for k, step in enumerate(steps) if isinstance(step, Gaussians | Polynomials)]
     if not kernels:
-        return 0.0
+        return None
     steps = steps[kernels[0] :]
-    if any(isinstance(step, UnitLength) for step in steps):
-        return float("inf")
     centers = arrays_of(steps[0])["centers"]
     rng = np.random.default_rng(0)
     first, second = rng.integers(len(centers), size=(2, N_PROBES))
     rows = np.vstack([centers[first], 0.5 * (centers[first] + centers[second])])
-    rows = rows.astype(np.float32)
-    expected = run(steps, rows.astype(float))
-    found = rows
-    for step in steps:
-        found = _in_single(step, found)
+    return steps, rows.astype(np.float32).astype(float)
+
+
+def _error(found: np.ndarray, expected: np.ndarray) -> float:
+    """Return the largest difference of scores, relative to their typical size."""
     size = np.sqrt(np.mean(np.square(expected)))
     return float(np.abs(found - expected).max() / max(size, np.finfo(float).tiny))
 
 
-def _in_single(step: Step, rows: np.ndarray) -> np.ndarray:
-    """Return what a step makes of rows if all is done in single precision."""
-    arrays: dict[str, Any] = {
-        name: array.astype(np.float32) if array.dtype.kind == "f" else array
-        for name, array in arrays_of(step).items()
-    }
-    if isinstance(step, Gaussians | SquaredDistances):
-        centers = arrays["centers"]
-        squares = np.sum(rows * rows, axis=1)[:, None] - 2 * rows @ centers.T
-        squares = np.maximum(squares + np.sum(centers * centers, axis=1), 0)
-        return np.exp(-arrays["gammas"] * squares) if isinstance(step, Gaussians) else squares
-    return replace(step, **arrays).apply(rows).astype(np.float32)
+def _run_in_single(steps: tuple[Step, ...], rows: np.ndarray) -> np.ndarray:
+    """Return what the steps make of rows if all is done in single precision."""
+    rows = rows.astype(np.float32)
+    for step in steps:
+        arrays: dict[str, Any] = {
+            name: array.astype(np.float32) if array.dtype.kind == "f" else array
+            for name, array in arrays_of(step).items()
+        }
+        if isinstance(step, Gaussians | SquaredDistances):
+            centers = arrays["centers"]
+            squares = np.sum(rows * rows, axis=1)[:, None] - 2 * rows @ centers.T
+            squares = np.maximum(squares + np.sum(centers * centers, axis=1), 0)
+            rows = np.exp(-arrays["gammas"] * squares) if isinstance(step, Gaussians) else squares
+        else:
+            rows = replace(step, **arrays).apply(rows).astype(np.float32)
+    return rows

@@ -1,5 +1,5 @@
 // Each step takes an array of numbers and returns a new one.
-const STEPS = {
+const MODEL_STEPS = {
   fill: (x, values) => x.map((value, j) => (Number.isNaN(value) ? values[j] : value)),
   scale: (x, shift, scale) => x.map((value, j) => (value - shift[j]) * scale[j]),
   clip: (x, low, high) => x.map((value) => Math.min(Math.max(value, low), high)),
@@ -15,17 +15,27 @@ const STEPS = {
     return result;
   },
   squaredDistances: (x, centers) => {
-    const result = new Float64Array(centers.length / x.length);
-    for (let m = 0, place = 0; m < result.length; m++) {
-      for (let j = 0; j < x.length; j++) {
-        const difference = x[j] - centers[place++];
-        result[m] += difference * difference;
+    const n = x.length;
+    const result = new Float64Array(centers.length / n);
+    for (let m = 0, place = 0; m < result.length; m++, place += n) {
+      // Two sums that do not wait for each other.
+      let even = n % 2 ? (x[n - 1] - centers[place + n - 1]) ** 2 : 0;
+      let odd = 0;
+      for (let j = 0; j + 1 < n; j += 2) {
+        const first = x[j] - centers[place + j];
+        const second = x[j + 1] - centers[place + j + 1];
+        even += first * first;
+        odd += second * second;
       }
+      result[m] = even + odd;
     }
     return result;
   },
-  gaussians: (x, centers, gammas) =>
-    STEPS.squaredDistances(x, centers).map((squares, m) => Math.exp(-gammas[m] * squares)),
+  gaussians: (x, centers, gammas) => {
+    const values = MODEL_STEPS.squaredDistances(x, centers);
+    for (let m = 0; m < values.length; m++) values[m] = Math.exp(-gammas[m] * values[m]);
+    return values;
+  },
   polynomials: (x, centers, gamma, coef0, degree) => {
     const result = new Float64Array(centers.length / x.length);
     for (let m = 0, place = 0; m < result.length; m++) {
@@ -54,80 +64,72 @@ const STEPS = {
   },
 };
 
-// Numbers of single precision, from base64 and little-endian bytes.
+// Numbers of single or double precision, from base64 and little-endian bytes.
 function decoded(value) {
-  if (value === null || typeof value !== "object" || !("f32" in value)) return value;
-  const bytes = Uint8Array.from(atob(value.f32), (char) => char.charCodeAt(0));
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  const wide = "f64" in value;
+  const bytes = Uint8Array.from(atob(wide ? value.f64 : value.f32), (char) => char.charCodeAt(0));
   const view = new DataView(bytes.buffer);
+  if (wide) return Float64Array.from({ length: bytes.length / 8 }, (_, k) => view.getFloat64(8 * k, true));
   return Float32Array.from({ length: bytes.length / 4 }, (_, k) => view.getFloat32(4 * k, true));
 }
 
-const toLatent = MODEL.toLatent.map(([name, ...values]) => [name, ...values.map(decoded)]);
-const toScores = MODEL.toScores.map(([name, ...values]) => [name, ...values.map(decoded)]);
+// The columns, classes and known texts of a model, and its `predict`.
+function modelOf(MODEL) {
+  const { columns, classes, categories } = MODEL;
+  const toLatent = MODEL.toLatent.map(([name, ...values]) => [name, ...values.map(decoded)]);
+  const toScores = MODEL.toScores.map(([name, ...values]) => [name, ...values.map(decoded)]);
 
-const run = (steps, x) => steps.reduce((y, [name, ...values]) => STEPS[name](y, ...values), x);
+  const run = (steps, x) => steps.reduce((y, [name, ...values]) => MODEL_STEPS[name](y, ...values), x);
 
-/** Names of the columns of a row, numbers first. */
-export const columns = MODEL.columns;
-
-/** The labels, in the order of scores and probabilities. */
-export const classes = MODEL.classes;
-
-/** Known values of each text column. */
-export const categories = MODEL.categories;
-
-function encoded(row) {
-  const values = Array.isArray(row) || ArrayBuffer.isView(row) ? row : columns.map((c) => row[c]);
-  if (values.length !== columns.length) {
-    throw new RangeError(`a row has ${columns.length} values, got ${values.length}`);
-  }
-  const x = [];
-  for (let j = 0; j < MODEL.nNumbers; j++) {
-    const value = values[j];
-    x.push(value === null || value === undefined || value === "" ? NaN : Number(value));
-  }
-  MODEL.categories.forEach((known, k) => {
-    const text = String(values[MODEL.nNumbers + k] ?? "");
-    for (const value of known) x.push(value === text ? 1 : 0);
-  });
-  return Float64Array.from(x);
-}
-
-function softmax(scores) {
-  const all = MODEL.decision === "sign" ? [0, scores[0]] : Array.from(scores);
-  const largest = Math.max(...all);
-  const powers = all.map((score) => Math.exp((score - largest) / MODEL.temperature));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
-}
-
-/**
- * Label, scores, probabilities (or null) and latent coordinates of a row.
- *
- * A row is an array of values in the order of `columns`, or an object with these names as keys.
- * A number that is missing is null, "" or NaN; it is an error if the model was not told how to
- * fill gaps.
- */
-export function predict(row) {
-  const latent = run(toLatent, encoded(row));
-  const scores = run(toScores, latent);
-  if (!scores.every(Number.isFinite)) throw new RangeError("a number of the row is missing");
-  let label;
-  let index = null;
-  if (MODEL.decision === "tasks") {
-    label = Array.from(scores, (score) => (score > 0 ? 1 : -1));
-  } else {
-    index = MODEL.decision === "sign" ? Number(scores[0] > 0) : 0;
-    if (MODEL.decision === "largest") {
-      for (let k = 1; k < scores.length; k++) if (scores[k] > scores[index]) index = k;
+  function encoded(row) {
+    const values = Array.isArray(row) || ArrayBuffer.isView(row) ? row : columns.map((c) => row[c]);
+    if (values.length !== columns.length) {
+      throw new RangeError(`a row has ${columns.length} values, got ${values.length}`);
     }
-    label = classes[index];
+    const x = [];
+    for (let j = 0; j < MODEL.nNumbers; j++) {
+      const value = values[j];
+      x.push(value === null || value === undefined || value === "" ? NaN : Number(value));
+    }
+    categories.forEach((known, k) => {
+      const text = String(values[MODEL.nNumbers + k] ?? "");
+      for (const value of known) x.push(value === text ? 1 : 0);
+    });
+    return Float64Array.from(x);
   }
-  return {
-    label,
-    index,
-    scores: Array.from(scores),
-    probabilities: MODEL.temperature === null ? null : softmax(scores),
-    latent: Array.from(latent),
-  };
+
+  function softmax(scores) {
+    const all = MODEL.decision === "sign" ? [0, scores[0]] : Array.from(scores);
+    const largest = Math.max(...all);
+    const powers = all.map((score) => Math.exp((score - largest) / MODEL.temperature));
+    const sum = powers.reduce((total, power) => total + power, 0);
+    return powers.map((power) => power / sum);
+  }
+
+  function predict(row) {
+    const latent = run(toLatent, encoded(row));
+    const scores = run(toScores, latent);
+    if (!scores.every(Number.isFinite)) throw new RangeError("a number of the row is missing");
+    let label;
+    let index = null;
+    if (MODEL.decision === "tasks") {
+      label = Array.from(scores, (score) => (score > 0 ? 1 : -1));
+    } else {
+      index = MODEL.decision === "sign" ? Number(scores[0] > 0) : 0;
+      if (MODEL.decision === "largest") {
+        for (let k = 1; k < scores.length; k++) if (scores[k] > scores[index]) index = k;
+      }
+      label = classes[index];
+    }
+    return {
+      label,
+      index,
+      scores: Array.from(scores),
+      probabilities: MODEL.temperature === null ? null : softmax(scores),
+      latent: Array.from(latent),
+    };
+  }
+
+  return { columns, classes, categories, predict };
 }

@@ -35,6 +35,8 @@ def check_comparison(comparison: Comparison) -> None:
     ]
     if comparison.class_map is not None:
         found = comparison.class_map
+        if not isinstance(found.model, dict | None):
+            raise ValueError(f"model of the map is {type(found.model).__name__}, needs a dict.")
         pictures.append(("the map", found.predicted, found.latent, found.regions))
     for name, predicted, latent, regions in pictures:
         if predicted is not None:
@@ -129,6 +131,7 @@ def pack_comparison(comparison: Comparison, rows: np.ndarray, bits: int) -> tupl
         "n_rows": len(y),
         "target": str(comparison.target),
         "bits": bits,
+        "model": None if found is None else found.model,
         "views": views,
         "methods": [
             _pack_method(method, y, rows, n_classes, store) for method in comparison.methods

@@ -280,6 +280,11 @@ function start(data) {
     view.draw();
   }).observe(canvas);
 
+  startPlacing(data, view, () => {
+    if (shown !== 0 && view.placed !== null) showPicture(0);
+    redraw();
+  });
+
   const first = Number(document.body.dataset.first);
   if (byId('methods')) byId('methods').hidden = byId('methods').children.length === 0;
   for (const part of document.querySelectorAll('.scripted')) {

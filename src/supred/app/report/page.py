@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import numpy as np
 
 from supred.app.comparison.result import Comparison
 from supred.app.comparison.scores import best_method, ranked
+from supred.app.comparison.verdict import bytes_text
+from supred.app.export.javascript_writer import javascript_runtime
 from supred.app.report.content import check_comparison, choose_rows, pack_comparison
 from supred.app.report.html import Markup, join, tag, text
 from supred.app.report.packing import safe_json
@@ -34,9 +37,11 @@ SCRIPTS = (
     "unpack.js",
     "markers.js",
     "labels.js",
+    "backdrop.js",
     "scatter.js",
     "confusion.js",
     "takeaway.js",
+    "place.js",
     "page.js",
 )
 # Bits of a coordinate: the most that fit are taken. A screen has about 2 ** 10 points across.
@@ -49,6 +54,7 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     max_points: int = 20_000,
+    with_model: bool = True,
     overwrite: bool = True,
 ) -> Path:
     """Write one HTML file that shows a comparison; it needs no network and no other file.
@@ -64,6 +70,9 @@ def write_report(
     path : path-like
     max_points : int, default=20000
         Rows to draw.
+    with_model : bool, default=True
+        Whether the page holds the map's network, so that a reader can place a row on the map; the
+        page states its size.
     overwrite : bool, default=True
         Whether to replace a file of that name; an error otherwise.
 
@@ -94,6 +103,8 @@ def write_report(
     check_comparison(comparison)
     if max_points < 1:
         raise ValueError(f"max_points={max_points} must be at least 1.")
+    if not with_model and comparison.class_map is not None:
+        comparison = replace(comparison, class_map=replace(comparison.class_map, model=None))
     page = _small_enough(comparison, max_points).encode("utf-8")
     with atomic_write(path, overwrite=overwrite) as file:
         file.write(page)
@@ -123,7 +134,8 @@ def _small_enough(comparison: Comparison, max_points: int) -> str:
 def _fill(comparison: Comparison, rows: np.ndarray, bits: int) -> str:
     description, arrays = pack_comparison(comparison, rows, bits)
     style = _palette() + _asset("page.css")
-    script = "(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();\n"
+    scripts = [javascript_runtime(), *map(_asset, SCRIPTS)]
+    script = "(() => {\n'use strict';\n" + "\n".join(scripts) + "\n})();\n"
     part = None
     if len(rows) < len(comparison.y):
         part = f"A random part of {len(rows):,} rows is drawn. "
@@ -136,6 +148,7 @@ def _fill(comparison: Comparison, rows: np.ndarray, bits: int) -> str:
         "verdict": join(verdict_box(comparison), stopped),
         "map_line": join(map_line(comparison)),
         "part": join(part),
+        "model_size": bytes_text(len(safe_json(description["model"]))),
         "methods": _methods_part(comparison) if comparison.methods else "",
         "preprocessing": items(comparison.preprocessing),
         "features": text(", ".join(map(str, comparison.features))),

@@ -3,36 +3,20 @@
 const MARGIN = { left: 24, right: 12, top: 12, bottom: 24 };
 const MOST_RINGS = 600;
 const EYE = 6; // distance of the eye from the middle of the cube [-1, 1]^3
-const CORNERS = [[-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1], [-1, -1, 1], [1, -1, 1], [-1, 1, 1], [1, 1, 1]];
-const EDGES = [[0, 1], [0, 2], [1, 3], [2, 3], [4, 5], [4, 6], [5, 7], [6, 7], [0, 4], [1, 5], [2, 6], [3, 7]];
-
-// Lines between the regions, in steps of the grid: in each square of four points they join the
-// middles of the sides whose ends differ.
-function bordersOf({ shape, classes }) {
-  const [rows, columns] = shape;
-  const lines = [];
-  for (let r = 0; r + 1 < rows; r++) {
-    for (let c = 0; c + 1 < columns; c++) {
-      const at = r * columns + c;
-      const [a, b, d, e] = [classes[at], classes[at + 1], classes[at + columns], classes[at + columns + 1]];
-      if (a === b && a === d && a === e) continue;
-      const crossed = [];
-      if (a !== b) crossed.push([c + 0.5, r]);
-      if (d !== e) crossed.push([c + 0.5, r + 1]);
-      if (a !== d) crossed.push([c, r + 0.5]);
-      if (b !== e) crossed.push([c + 1, r + 0.5]);
-      if (crossed.length === 2) lines.push([...crossed[0], ...crossed[1]]);
-      else for (const point of crossed) lines.push([...point, c + 0.5, r + 0.5]);
-    }
-  }
-  return lines;
-}
 
 // The same for every visit of the page: rows of a one-dimensional space get a height of their own.
 function jitter(length) {
   const values = new Float64Array(length);
   for (let i = 0; i < length; i++) values[i] = ((i * 0.618033988749895) % 1) * 2 - 1;
   return values;
+}
+
+// Where coordinates lie in the frame of the flat view, at its border if outside.
+function inFrame(box, across, up) {
+  const [[x0, x1], [y0, y1]] = box.sides;
+  const x = box.left + ((across - x0) / (x1 - x0)) * (box.right - box.left);
+  const y = box.bottom - ((up - y0) / (y1 - y0)) * (box.bottom - box.top);
+  return [Math.max(box.left, Math.min(box.right, x)), Math.max(box.top, Math.min(box.bottom, y))];
 }
 
 class LatentView {
@@ -49,6 +33,7 @@ class LatentView {
     this.deep = false;
     this.pair = [0, 1];
     this.hovered = -1;
+    this.placed = null; // a row that the reader placed on the map: its coordinates and class
     const n = data.y.length;
     this.x = new Float32Array(n);
     this.y = new Float32Array(n);
@@ -198,14 +183,15 @@ class LatentView {
     context.clearRect(0, 0, this.width, this.height);
     this.project();
     const rows = this.order();
-    if (this.deep) this.drawCube();
-    else this.drawFrame();
+    if (this.deep) drawCube(this);
+    else drawFrame(this);
     this.drawRows(rows);
     let labels = 0;
     if (this.showNames && !this.deep) {
       const strong = rows.filter((row) => this.data.held[row] && !this.far[row]);
       labels = drawLabels(this, strong.length ? strong : rows, this.frame());
     }
+    this.drawPlaced();
     this.drawHovered();
     Object.assign(this.canvas.dataset, {
       drawn: rows.length, view: this.deep ? '3d' : '2d', yaw: this.yaw.toFixed(3), pitch: this.pitch.toFixed(3),
@@ -276,6 +262,24 @@ class LatentView {
     return Math.min(Math.max(Math.sqrt((30000 * this.zoom) / Math.max(count, 1)), 1.5), 4.6);
   }
 
+  // A row that the reader placed: a star, at the border if it lies outside.
+  drawPlaced() {
+    delete this.canvas.dataset.placed;
+    if (this.placed === null || this.picture !== this.data.view(0) || this.deep) return;
+    const { context, colors } = this;
+    const { latent, index } = this.placed;
+    const [x, y] = inFrame(this.frame(), latent[0], latent[1]);
+    const radius = 10;
+    context.beginPath();
+    context.arc(x, y, radius + 2, 0, 2 * Math.PI);
+    context.fillStyle = colors.paper;
+    context.fill();
+    drawMarker(context, '*', colors.classes[index], colors.ink, x, y, radius);
+    context.lineWidth = 1.5;
+    context.stroke();
+    this.canvas.dataset.placed = JSON.stringify({ latent, index, x, y });
+  }
+
   drawHovered() {
     const row = this.hovered;
     if (row < 0 || !this.visible[row]) return;
@@ -285,111 +289,6 @@ class LatentView {
     context.lineWidth = 2.2;
     context.strokeStyle = this.colors.ink;
     context.stroke();
-  }
-
-  drawFrame() {
-    const { context, colors } = this;
-    const box = this.frame();
-    const [[x0, x1], [y0, y1]] = box.sides;
-    const toX = (v) => box.left + ((v - x0) / (x1 - x0)) * (box.right - box.left);
-    const toY = (v) => box.bottom - ((v - y0) / (y1 - y0)) * (box.bottom - box.top);
-    if (this.showRegions && this.picture.regions) this.drawRegions(box, toX, toY);
-    context.strokeStyle = colors.line;
-    context.lineWidth = 1;
-    context.strokeRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
-    context.fillStyle = colors.soft;
-    context.font = '11px system-ui, sans-serif';
-    context.textAlign = 'center';
-    context.fillText(this.axisName(this.pair[0]), (box.left + box.right) / 2, box.bottom + 16);
-    if (this.picture.axes.length === 1) return;
-    context.save();
-    context.translate(14, (box.top + box.bottom) / 2);
-    context.rotate(-Math.PI / 2);
-    context.fillText(this.axisName(this.pair[1]), 0, 0);
-    context.restore();
-  }
-
-  // Of many dimensions the directions are shown that separate the classes best.
-  axisName(axis) {
-    return `${this.picture.dimensions > 3 ? 'direction' : 'dimension'} ${axis + 1}`;
-  }
-
-  drawRegions(box, toX, toY) {
-    const { context } = this;
-    const { x, y, shape } = this.picture.regions;
-    if (!this.regionImage) {
-      this.regionImage = this.paintRegions();
-      this.borders = bordersOf(this.picture.regions);
-    }
-    context.save();
-    context.beginPath();
-    context.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
-    context.clip();
-    // Each class stands for a cell around its point of the grid.
-    const dx = (x[1] - x[0]) / Math.max(shape[1] - 1, 1) / 2;
-    const dy = (y[1] - y[0]) / Math.max(shape[0] - 1, 1) / 2;
-    const left = toX(x[0] - dx);
-    const top = toY(y[1] + dy);
-    context.imageSmoothingQuality = 'high';
-    context.drawImage(this.regionImage, left, top, toX(x[1] + dx) - left, toY(y[0] - dy) - top);
-    context.beginPath();
-    for (const [c0, r0, c1, r1] of this.borders) {
-      context.moveTo(toX(x[0] + 2 * dx * c0), toY(y[0] + 2 * dy * r0));
-      context.lineTo(toX(x[0] + 2 * dx * c1), toY(y[0] + 2 * dy * r1));
-    }
-    context.lineWidth = 1;
-    context.strokeStyle = this.colors.soft;
-    context.stroke();
-    context.restore();
-  }
-
-  paintRegions() {
-    const { shape, classes } = this.picture.regions;
-    const [rows, columns] = shape;
-    const image = document.createElement('canvas');
-    image.width = columns;
-    image.height = rows;
-    const context = image.getContext('2d');
-    const pixels = context.createImageData(columns, rows);
-    const tints = this.colors.classes.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
-    for (let r = 0; r < rows; r++) {
-      for (let c = 0; c < columns; c++) {
-        const k = classes[r * columns + c];
-        const at = 4 * ((rows - 1 - r) * columns + c); // the grid's first row lies at the bottom
-        const tint = tints[k];
-        for (let i = 0; i < 3; i++) pixels.data[at + i] = tint[i];
-        pixels.data[at + 3] = 44;
-      }
-    }
-    context.putImageData(pixels, 0, 0);
-    return image;
-  }
-
-  drawCube() {
-    const { context, colors } = this;
-    const corners = CORNERS.map((corner) => this.place(...corner));
-    context.strokeStyle = colors.line;
-    context.lineWidth = 1;
-    for (const [from, to] of EDGES) {
-      context.beginPath();
-      context.moveTo(corners[from][0], corners[from][1]);
-      context.lineTo(corners[to][0], corners[to][1]);
-      context.stroke();
-    }
-    context.fillStyle = colors.soft;
-    context.font = '12px system-ui, sans-serif';
-    context.textAlign = 'center';
-    for (let axis = 0; axis < 3; axis++) {
-      // Of the four edges along this axis the outermost has room for the name.
-      const middles = [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(([a, b]) => {
-        const point = [1.14 * a, 1.14 * b];
-        point.splice(axis, 0, 0);
-        return this.place(...point);
-      });
-      const reach = ([px, py]) => Math.hypot(px - this.width / 2, py - this.height / 2);
-      const [px, py] = middles.reduce((best, next) => (reach(next) > reach(best) ? next : best));
-      context.fillText(this.axisName(axis), Math.max(40, Math.min(this.width - 40, px)), py + 4);
-    }
   }
 
   // The visible row next to a point of the canvas, or -1.
