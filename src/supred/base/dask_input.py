@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from supred.rows.cluster.collections import is_dask
 
@@ -53,7 +53,7 @@ def lazily(model: Any, X: Any, answer: Callable[[Any, np.ndarray], np.ndarray]) 
     from supred.rows.cluster.collections import as_row_chunks, example_rows
 
     check_is_fitted(model)
-    few = validate_data(model, example_rows(X), reset=False, **model._input_options)
+    few = model._validate_rows(example_rows(X), reset=False)
     example = answer(model, few)
     chunks = as_row_chunks(X, known=False)
     options: dict[str, Any] = {"meta": example[:0], "chunks": (chunks.chunks[0],)}
@@ -85,6 +85,4 @@ def _answer_block(
 ) -> np.ndarray:
     if not len(block):
         return empty
-    return answer(
-        model, validate_data(model, np.asarray(block), reset=False, **model._input_options)
-    )
+    return answer(model, model._validate_rows(np.asarray(block), reset=False))

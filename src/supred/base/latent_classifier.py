@@ -20,6 +20,7 @@ from supred.base.sources import (
     check_source,
     refuse_source,
 )
+from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
 from supred.base.state import present_attributes
 from supred.base.validation import are_ready
 from supred.common.labels import check_no_label_missing, encode_labels
@@ -63,7 +64,11 @@ class LatentClassifier(
         "n_features_in_",
         "feature_names_in_",
         "_n_features_out",
+        "_unit_exponent",
     )
+
+    # Rows are counted in units of two to this power; 0 unless their size is extreme.
+    _unit_exponent = 0
 
     def _validate_rows_and_labels(
         self, X: Any, y: Any, *, in_memory: bool = False
@@ -78,8 +83,20 @@ class LatentClassifier(
         refuse(self, X)
         if y is not None:
             check_no_label_missing(y)
-        X, y = validate_data(self, X, y, **self._input_options)
+        X, y = self._validate_rows(X, y)
         return X, *encode_labels(y)
+
+    def _validate_rows(self, X: Any, *y: Any, reset: bool = True, **options: Any) -> Any:
+        """Return the validated rows in their unit; a pair if there are labels to validate.
+
+        `reset` chooses the unit anew, as for a fit; `options` add to the `_input_options`.
+        """
+        found = validate_data(self, X, *y, reset=reset, **{**self._input_options, **options})
+        X, *labels = found if y else (found,)
+        if reset:
+            self._unit_exponent = unit_exponent(X, "X", stacklevel=5)
+        X = in_unit(X, self._unit_exponent)
+        return (X, *labels) if y else X
 
     @abstractmethod
     def _project(self, X: Any) -> np.ndarray:
@@ -96,14 +113,22 @@ class LatentClassifier(
     def _latent(self, X: Any) -> np.ndarray:
         # scikit-learn's checks take longer than a small model does on a single row.
         n_features = getattr(self, "n_features_in_", None)
-        if not hasattr(self, "feature_names_in_") and are_ready(X, n_features):
+        if (
+            not hasattr(self, "feature_names_in_")
+            and self._unit_exponent == 0
+            and are_ready(X, n_features)
+        ):
             return self._project(X)
         check_is_fitted(self)
         if self._takes_sources and (source := as_source(X)) is not None:
             check_source(self, source, reset=False)
             return self._project(source)
         refuse_source(self, X)
-        return self._project(validate_data(self, X, reset=False, **self._input_options))
+        return self._place(self._validate_rows(X, reset=False))
+
+    def _place(self, X: Any) -> np.ndarray:
+        """Return latent coordinates of validated rows, however far they lie."""
+        return self._project(X) if is_safe(X) else project_far_rows(self._project, X)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the latent coordinates of the rows of `X`.
@@ -189,7 +214,10 @@ class LatentClassifier(
         """Raise a ValueError if a number that predictions need is not finite."""
         for array in self._model_arrays():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise ValueError(f"{type(self).__name__} holds a number that is not finite")
+                raise ValueError(
+                    f"{type(self).__name__} holds a number that is not finite; bring the "
+                    "parameters, the features and the weights of the rows nearer to 1."
+                )
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -242,11 +270,11 @@ def winners(scores: np.ndarray) -> np.ndarray:
 
 
 def _coordinates(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
-    return model._project(block)
+    return model._place(block)
 
 
 def _scores(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
-    return model._decide(model._project(block))
+    return model._decide(model._place(block))
 
 
 def _labels(model: LatentClassifier, block: np.ndarray) -> np.ndarray:

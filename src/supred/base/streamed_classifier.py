@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import softmax
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
 from supred.base.dask_input import is_dask, lazily, unpacked
 from supred.base.latent_classifier import LatentClassifier
@@ -103,7 +102,7 @@ class StreamedClassifier(LatentClassifier):
             check_source(self, source, reset=False)
             X_val = source
         else:
-            X_val, y_val = validate_data(self, X_val, y_val, reset=False, **self._input_options)
+            X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
         unknown = ~np.isin(y_val, classes)
         if unknown.any():
             raise ValueError(
@@ -118,4 +117,4 @@ class StreamedClassifier(LatentClassifier):
 
 
 def _probabilities(fitted: StreamedClassifier, block: np.ndarray) -> np.ndarray:
-    return np.asarray(softmax(fitted._class_scores(fitted._project(block)), axis=1))
+    return np.asarray(softmax(fitted._class_scores(fitted._place(block)), axis=1))

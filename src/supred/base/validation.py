@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
+from supred.base.scales import SAFE_EXPONENT, in_unit, is_safe, unit_exponent
+
 # Rows of up to this many numbers are looked at here, before scikit-learn does.
 MOST_NUMBERS = 100_000
 
@@ -13,8 +15,8 @@ MOST_NUMBERS = 100_000
 def are_ready(X: Any, n_features: int | None) -> bool:
     """Tell whether rows to predict are such that scikit-learn's `validate_data` changes nothing.
 
-    True for a plain array of one or more rows of `n_features` finite numbers in single or double
-    precision. All else, and what must get an error or a warning, is for `validate_data`; so are
+    True for a plain array of one or more rows of `n_features` finite numbers of a safe size, in
+    single or double precision. All else, and what must get an error or a warning, is for `validate_data`; so are
     many rows, among which its time does not show.
 
     Parameters
@@ -35,8 +37,8 @@ def are_ready(X: Any, n_features: int | None) -> bool:
         and X.ndim == 2
         and X.shape[1] == n_features
         and 0 < X.size <= MOST_NUMBERS
-        and (X.dtype == np.float64 or X.dtype == np.float32)
-        and int(np.count_nonzero(np.isfinite(X))) == X.size
+        and X.dtype in SAFE_EXPONENT
+        and is_safe(X)  # and finite: all else compares as false
     )
 
 
@@ -82,8 +84,9 @@ def check_weights(
         raise ValueError(
             f"{name} holds a negative value ({weights[row]:g} in row {row}); use weights >= 0."
         )
+    weights = _in_safe_unit(weights, name)
     class_weights = _class_weights(class_weight, class_index, classes, weights)
-    weights = weights * class_weights[class_index]
+    weights = _in_safe_unit(weights * class_weights[class_index], f"{name} times class_weight")
     totals = np.bincount(class_index, weights=weights, minlength=len(classes))
     if not (totals > 0).all():
         empty = classes[totals <= 0].tolist()
@@ -92,6 +95,10 @@ def check_weights(
             "give at least one row of each class a positive weight, or drop the class."
         )
     return weights
+
+
+def _in_safe_unit(weights: np.ndarray, name: str) -> np.ndarray:
+    return in_unit(weights, unit_exponent(weights, name, stacklevel=6))
 
 
 def _class_weights(

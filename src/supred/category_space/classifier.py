@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from supred.base.dask_input import refuse
 from supred.base.mapped_classifier import MappedClassifier
@@ -319,14 +319,14 @@ class CategorySpace(MappedClassifier):
         if is_label_matrix(y):
             refuse_source(self, X)
             refuse(self, X)
-            X = validate_data(self, X, reset=reset, **self._input_options)
+            X = self._validate_rows(X, reset=reset)
             labels, members = read_label_matrix(y, X.shape[0])
             weights = label_weights(sample_weight, self.class_weight, members)
             return LabelledRows(X, members, weights, labels, exclusive=False)
         if reset:
             X, classes, class_index = self._validate_rows_and_labels(X, y)
         else:
-            X = validate_data(self, X, reset=False, **self._input_options)
+            X = self._validate_rows(X, reset=False)
             classes, class_index = encode_labels(y)
         weights = check_weights(sample_weight, self.class_weight, class_index, classes)
         return LabelledRows.of_classes(X, classes, class_index, weights)
@@ -368,6 +368,7 @@ class CategorySpace(MappedClassifier):
             "residual": np.array(solution.residuals),
             "seconds": np.array(solution.seconds),
         }
+        self.check_finite()
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each row of `X`, or its labels.

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from supred.base.dask_input import is_dask, lazily, refuse
 from supred.base.latent_classifier import LatentClassifier
@@ -252,7 +252,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         names = getattr(X, "index", None) if hasattr(X, "iloc") else None
         refuse(self, X)
         # A copy: the rows are kept, and the caller may change theirs.
-        X = validate_data(self, X, ensure_min_samples=2, copy=True, **self._input_options)
+        X = self._validate_rows(X, ensure_min_samples=2, copy=True)
         problem = check_problem(X, y, sample_weight, names, settings)
         return self._keep(fit_embedding(problem, settings))
 
@@ -297,6 +297,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         self._n_features_out = found.rows.shape[1]
         self._index, self._distances = graph.index, graph.distances
         self._ties, self._training = graph.ties, result.training
+        self.check_finite()
         return self
 
     def suggest(self, n_rows: int = 1) -> np.ndarray:
@@ -358,7 +359,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         Z : ndarray of shape (n_rows, n_components)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._input_options)
+        X = self._validate_rows(X, reset=False)
         to_training, among_new = self._index.of_batch(X)
         alone = extension_weights(self._index.of_rows(X), self.epsilon_)
         single = extend_one_by_one(alone, self.embedding_)
@@ -522,12 +523,12 @@ class ClassConstrainedEmbedding(LatentClassifier):
 
 
 def _labels(fitted: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
-    return fitted.classify_latent(fitted._project(block))
+    return fitted.classify_latent(fitted._place(block))
 
 
 def _scores(fitted: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
-    return fitted._decide(fitted._project(block))
+    return fitted._decide(fitted._place(block))
 
 
 def _probabilities(fitted: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
-    return fitted._probabilities(fitted._project(block))
+    return fitted._probabilities(fitted._place(block))

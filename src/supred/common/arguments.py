@@ -4,6 +4,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+
+
+def largest_magnitude(values: Any) -> float:
+    """Return the largest absolute value of an array or sparse matrix; NaN if it holds one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.common.arguments import largest_magnitude
+    >>> largest_magnitude(np.array([1.0, -3.0]))
+    3.0
+    """
+    values = values.data if sparse.issparse(values) else values
+    # Without the absolute values, which would take as much memory as the rows.
+    return float(max(values.max(), -values.min())) if values.size else 0.0
 
 
 def check_choice(name: str, value: Any, options: Sequence[str]) -> None:

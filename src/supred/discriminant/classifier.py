@@ -179,6 +179,7 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         self.class_means_ = found.class_means
         self.gaussians_ = found.classes
         self.between_ratio_ = found.between_ratio
+        self.check_finite()
 
     @property
     def gamma_(self) -> float:

@@ -44,6 +44,7 @@ class LowDimModel(StreamedClassifier):
         self.best_iter_ = result.best_iter
         self.stopping_reason_ = result.stopping_reason
         self._n_features_out = result.coef.shape[1]
+        self.check_finite()
 
     def _project(self, X: Any) -> np.ndarray:
         return self.mapping_.project(X)

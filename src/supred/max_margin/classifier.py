@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from supred.base.dask_input import refuse
 from supred.base.latent_classifier import LatentClassifier
@@ -267,7 +267,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         """Return the classes and the checked tasks."""
         if is_task_matrix(y):
             refuse(self, X)
-            X = validate_data(self, X, **self._input_options)
+            X = self._validate_rows(X)
             signs = check_task_matrix(y, X.shape[0])
             self._check_parameters(X.shape[1])
             weights = task_weights(signs, sample_weight, self.class_weight)
@@ -356,6 +356,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         self.history_ = {name: np.array(column) for name, column in found.history.items()}
         self.n_iter_ = found.n_iter
         self.stopping_reason_ = found.stopping_reason
+        self.check_finite()
 
     def _project(self, X: Any) -> np.ndarray:
         return self._model.project(X).astype(X.dtype, copy=False)

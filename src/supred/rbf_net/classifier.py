@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from supred.base.callbacks import FitCallbacks
 from supred.base.compat import CallbackSupportMixin, with_callbacks
@@ -396,8 +396,7 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
             Exact derivatives.
         """
         check_is_fitted(self)
-        options = {**self._input_options, "accept_sparse": False}
-        X = validate_data(self, X, reset=False, **options)
+        X = self._validate_rows(X, reset=False, accept_sparse=False)
         from supred.rbf_net.explanation import explain_rows
 
         found = explain_rows(
@@ -460,7 +459,7 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         if classes is None:
             X, found, index = self._validate_rows_and_labels(X, y)
         else:
-            X, y = validate_data(self, X, y, reset=reset, **self._input_options)
+            X, y = self._validate_rows(X, y, reset=reset)
             found = np.unique(classes)
             unknown = ~np.isin(y, found)
             if unknown.any():
@@ -562,6 +561,7 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         if fitted.path is not None:
             self.path_ = fitted.path
         self._n_features_out = fitted.stages[-1].W.shape[1]
+        self.check_finite()
         return self
 
     def _report(

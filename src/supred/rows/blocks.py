@@ -19,6 +19,8 @@ LEAST_BLOCK_ROWS = 256
 # Where more than this part of a block is chosen, the whole block costs no more: if it would have to
 # be made, and if it is there and the rows only have to be copied out of it.
 MOST_CHOSEN, MOST_COPIED = 0.7, 0.4
+# Rows that come block by block are used in their own unit, in which squares must not overflow.
+LARGEST_NUMBER = {np.dtype(np.float64): 2.0**64, np.dtype(np.float32): 2.0**40}
 
 
 def rows_per_block(n_features: int, width: int = 1) -> int:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from supred.rows.blocks import ArrayRows, add
+from supred.common.arguments import largest_magnitude
+from supred.rows.blocks import LARGEST_NUMBER, ArrayRows, add
 
 
 def checked_block(
@@ -40,14 +41,16 @@ def checked_block(
             f"{where} has shape {block.shape}, but the other blocks have {n_features} columns; "
             "give every block the same columns."
         )
-    # One number tells of NaN and infinity in most blocks, without an array of truth values.
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = np.isfinite(block.sum(dtype=np.float64)) or np.isfinite(block).all()
-    if not finite:
-        row, column = np.argwhere(~np.isfinite(block))[0]
+    most = LARGEST_NUMBER[block.dtype]
+    if not largest_magnitude(block) <= most:  # NaN is not, either
+        row, column = np.argwhere(~(np.abs(block) <= most))[0]
+        value = block[row, column]
+        problem, remedy = "is not finite", "drop or fill in such values first"
+        if np.isfinite(value):
+            problem, remedy = f"exceeds {most:.3g}", "divide the column by a constant first"
         raise ValueError(
-            f"{where} holds a value that is not finite ({block[row, column]} in row {row} of the "
-            f"block, column {column}); drop or fill in such values first."
+            f"{where} holds a value that {problem} ({value} in row {row} of the block, "
+            f"column {column}); {remedy}."
         )
     return block
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred.rows.blocks import LocalRows, Rows, RowSource, rows_per_block
+from supred.common.arguments import largest_magnitude
+from supred.rows.blocks import LARGEST_NUMBER, LocalRows, Rows, RowSource, rows_per_block
 
 
 class ReadSource(RowSource):
@@ -49,30 +50,32 @@ class ReadRows(LocalRows):
             yield slice(start, min(start + self.block_rows, self.n_rows))
 
     def block(self, part: slice) -> Any:
-        """Read a block and check that its numbers are finite."""
+        """Read a block and check that its numbers are finite, and their squares, too."""
         block = self.source.read(part.start, part.stop)
-        values = block.data if self.is_sparse else block
-        # A sum is quick and takes no memory; it tells nearly always.
-        with np.errstate(over="ignore", invalid="ignore"):
-            suspicious = not np.isfinite(values.sum(dtype=np.float64))
-        if suspicious and not np.isfinite(values).all():
+        if not largest_magnitude(block) <= LARGEST_NUMBER[block.dtype]:  # NaN is not, either
             self._refuse(block, part.start)
         return block
 
     def _refuse(self, block: Any, start: int) -> None:
-        """Name the first number that is not finite."""
+        """Name the first number that cannot be used."""
+        most = LARGEST_NUMBER[block.dtype]
         found = block.tocoo() if self.is_sparse else block
         if sparse.issparse(found):
-            first = np.flatnonzero(~np.isfinite(found.data))[0]
+            first = np.flatnonzero(~(np.abs(found.data) <= most))[0]
             row, column, value = found.row[first], found.col[first], found.data[first]
         else:
-            row, column = np.argwhere(~np.isfinite(found))[0]
+            row, column = np.argwhere(~(np.abs(found) <= most))[0]
             value = found[row, column]
         names = self.source.feature_names
         name = f"{column}" if names is None else f"{names[column]!r}"
-        kind = "NaN" if np.isnan(value) else "infinity"
+        place = f"column {name} of {self.source.where(start + int(row))}"
+        if np.isfinite(value):
+            raise ValueError(
+                f"Input X contains {value:.3g}: {place}; rows that are read block by block may "
+                f"hold numbers up to {most:.3g}: divide the column by a constant."
+            )
         raise ValueError(
-            f"Input X contains {kind}: column {name} of {self.source.where(start + int(row))}; "
+            f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: {place}; "
             "drop such rows or fill in the values."
         )
 

@@ -1,0 +1,100 @@
+"""The unit of the rows: numbers of extreme size are brought to a safe one at the door.
+
+Squares and products of squares of the rows must neither overflow nor vanish. Rows whose largest
+number lies beyond 2^64 or below 2^-64 (2^24 and 2^-24 in single precision) are therefore divided
+by a power of two, which changes no digit, when a model is trained and whenever it is used.
+Ordinary rows are left alone.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from supred.common.arguments import largest_magnitude
+
+# The exponent of two up to which rows and weights are used as they are.
+SAFE_EXPONENT = {np.dtype(np.float64): 64, np.dtype(np.float32): 24}
+# Rows to predict may be so many times larger than a safe number, and not more.
+MOST_PREDICTED = 1e100
+
+
+def unit_exponent(values: Any, name: str, *, stacklevel: int = 4) -> int:
+    """Return k such that numbers of extreme size are safe in units of 2^k; 0 if they are safe.
+
+    Parameters
+    ----------
+    values : ndarray or sparse matrix
+        Finite numbers in single or double precision.
+    name : str
+        What to call them in the warning, which is given unless they are safe.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from supred.base.scales import unit_exponent
+    >>> unit_exponent(np.array([3.0, -1e6]), "X")
+    0
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     unit_exponent(np.array([2.0**99]), "X")
+    100
+    """
+    largest = largest_magnitude(values)
+    exponent = int(np.frexp(largest)[1])  # largest is in [2^(exponent - 1), 2^exponent)
+    if abs(exponent) <= SAFE_EXPONENT[values.dtype]:
+        return 0
+    warnings.warn(
+        f"the largest number in {name} is {largest:.2g}; {name} is counted in units of "
+        f"2^{exponent}, and so are parameters and attributes that have the unit of {name}. "
+        f"Scale {name} to keep them in a unit of your own.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+    return exponent
+
+
+def in_unit(values: Any, exponent: int) -> Any:
+    """Return numbers in units of ``2^exponent``; the numbers themselves for exponent 0."""
+    if exponent == 0:
+        return values
+    if sparse.issparse(values):
+        values = values.copy()
+        values.data = in_unit(values.data, exponent)
+        return values
+    with np.errstate(over="ignore"):
+        return np.ldexp(values, np.int32(-exponent))
+
+
+def is_safe(X: Any) -> bool:
+    """Tell whether no number of the rows is so large that squares may overflow."""
+    return largest_magnitude(X) < 2.0 ** SAFE_EXPONENT[X.dtype]
+
+
+def project_far_rows(project: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """Return coordinates of rows that lie far from all rows which a model was trained on.
+
+    Parameters
+    ----------
+    project : callable
+        Makes coordinates of rows.
+    X : ndarray or sparse matrix
+        Some number of it is not safe.
+
+    Raises
+    ------
+    ValueError
+        If they lie so far that coordinates would not be finite.
+    """
+    largest = largest_magnitude(X)
+    if largest <= MOST_PREDICTED:
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = project(X.astype(np.float64)).astype(X.dtype)
+        if np.isfinite(Z).all():
+            return Z
+    raise ValueError(
+        f"X holds numbers up to {largest:.2g} in the unit of the training rows, too far from them "
+        "for finite coordinates; drop such rows, or train on rows of that size."
+    )
