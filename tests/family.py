@@ -263,6 +263,44 @@ class EstimatorFamily:
 
     # --- shapes that peers trip over ------------------------------------------------------
 
+    def test_rows_of_any_scale(self):
+        """Rows of extreme size are counted in a unit of their own: no digit changes."""
+        X, y = blobs()
+        models = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            for scale in (2.0**-1000, 2.0**-340, 2.0**340, 2.0**1000):
+                with pytest.warns(UserWarning, match="is counted in units of 2\\^"):
+                    models.append(self.make().fit(X * scale, y))
+                self.assert_usable(models[-1], X * scale)
+                expected = models[0].transform(X * 2.0**-1000)
+                np.testing.assert_array_equal(models[-1].transform(X * scale), expected)
+        assert self.make().fit(X, y).row_unit_ == 1.0
+
+    def test_weights_of_any_scale(self):
+        X, y = blobs()
+        weights = np.linspace(0.5, 2.0, len(y))
+        coordinates = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            for scale in (2.0**-1000, 2.0**-150, 2.0**150, 2.0**1000):
+                with pytest.warns(UserWarning, match="sample_weight is counted in units of"):
+                    model = self.make().fit(X, y, sample_weight=weights * scale)
+                self.assert_usable(model, X)
+                coordinates.append(model.transform(X))
+        for other in coordinates[1:]:
+            np.testing.assert_array_equal(other, coordinates[0])
+
+    def test_rows_far_from_the_training_rows(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            for dtype, scale in ((np.float64, 1e25), (np.float64, 1e90), (np.float32, 1e30)):
+                assert np.isfinite(model.transform((X * scale).astype(dtype))).all()
+            with pytest.raises(ValueError, match="too far from them"):
+                model.predict(X * 1e160)
+
     def test_constant_and_duplicated_features(self):
         X, y = blobs()
         X = np.column_stack([X, np.full(len(y), 7.0), X[:, 0], np.zeros(len(y))])

@@ -1,6 +1,7 @@
 """Draw cases, run them under a time limit, and tell distinct failures apart."""
 
 import argparse
+import faulthandler
 import os
 import re
 import signal
@@ -108,7 +109,11 @@ def schedule(kinds: list[str]) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def time_limit(seconds: int) -> Iterator[None]:
-    """Raise TooSlowError if the block takes longer (where the system has alarms)."""
+    """Raise TooSlowError if the block takes longer (where the system has alarms).
+
+    An alarm is heard between lines of Python. A block that does not come back from compiled code
+    ends the program after a while, with the lines where it hangs.
+    """
     if not hasattr(signal, "SIGALRM"):
         yield
         return
@@ -118,9 +123,11 @@ def time_limit(seconds: int) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.alarm(seconds)
+    faulthandler.dump_traceback_later(3 * seconds, exit=True)
     try:
         yield
     finally:
+        faulthandler.cancel_dump_traceback_later()
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
 

@@ -12,7 +12,23 @@ import supred
 from benchmarks.fuzz import checks
 """
 
-SCALES = (1.0, 1.0, 1.0, 1e-3, 1e3, 1e-8, 1e8, 1e-30, 1e30, 1e-100, 1e100)
+SCALES = (
+    1.0,
+    1.0,
+    1.0,
+    1e-3,
+    1e3,
+    1e-8,
+    1e8,
+    1e-18,
+    1e18,
+    1e-30,
+    1e30,
+    1e-100,
+    1e100,
+    1e-200,
+    1e200,
+)
 SHIFTS = (0.0, 0.0, 0.0, 1.0, -1e3, 1e6)
 
 # Parameters and the expressions that they may take.
@@ -131,5 +147,5 @@ def weights(rng: np.random.Generator) -> str:
     kind = int(rng.integers(6))
     if kind > 2:
         return "None"
-    scale = pick(rng, (1.0, 1.0, 1e-3, 1e6, 1e-40, 1e50, 1e-200, 1e200))
+    scale = pick(rng, (1.0, 1.0, 1e-3, 1e6, 1e-10, 1e11, 1e-40, 1e50, 1e-200, 1e200))
     return f"{scale:g} * rng.uniform(0.1, 2.0, size=X.shape[0])"

@@ -14,13 +14,13 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from supred.base.dask_input import is_dask, lazily, refuse, unpacked
+from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
 from supred.base.sources import (
     as_source,
     check_rows_and_labels,
     check_source,
     refuse_source,
 )
-from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
 from supred.base.state import present_attributes
 from supred.base.validation import are_ready
 from supred.common.labels import check_no_label_missing, encode_labels
@@ -248,6 +248,12 @@ class LatentClassifier(
         _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
         predicted: Any = self.predict(X)
         return float(accuracy_score(y, predicted.compute(), sample_weight=sample_weight))
+
+    @property
+    def row_unit_(self) -> float:
+        """Unit in which rows are counted, a power of two: 1.0 unless their size is extreme."""
+        check_is_fitted(self)
+        return float(np.ldexp(1.0, self._unit_exponent))
 
     @property
     def model_size_(self) -> ModelSize:

@@ -15,13 +15,14 @@ from scipy import sparse
 
 from supred.common.arguments import largest_magnitude
 
-# The exponent of two up to which rows and weights are used as they are.
+# The exponents of two up to which rows and weights are used as they are.
 SAFE_EXPONENT = {np.dtype(np.float64): 64, np.dtype(np.float32): 24}
+SAFE_WEIGHTS = 40
 # Rows to predict may be so many times larger than a safe number, and not more.
 MOST_PREDICTED = 1e100
 
 
-def unit_exponent(values: Any, name: str, *, stacklevel: int = 4) -> int:
+def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel: int = 4) -> int:
     """Return k such that numbers of extreme size are safe in units of 2^k; 0 if they are safe.
 
     Parameters
@@ -30,6 +31,10 @@ def unit_exponent(values: Any, name: str, *, stacklevel: int = 4) -> int:
         Finite numbers in single or double precision.
     name : str
         What to call them in the warning, which is given unless they are safe.
+    safe : int, optional
+        Exponent up to which they are; by default that of rows of their type.
+    stacklevel : int
+        Whose line the warning shows, as in `warnings.warn`.
 
     Examples
     --------
@@ -39,12 +44,12 @@ def unit_exponent(values: Any, name: str, *, stacklevel: int = 4) -> int:
     0
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     unit_exponent(np.array([2.0**99]), "X")
-    100
+    ...     unit_exponent(np.array([1.5 * 2.0**99]), "X")
+    99
     """
     largest = largest_magnitude(values)
-    exponent = int(np.frexp(largest)[1])  # largest is in [2^(exponent - 1), 2^exponent)
-    if abs(exponent) <= SAFE_EXPONENT[values.dtype]:
+    exponent = int(np.frexp(largest)[1]) - 1  # largest is in [2^exponent, 2^(exponent + 1))
+    if largest == 0 or abs(exponent) <= (SAFE_EXPONENT[values.dtype] if safe is None else safe):
         return 0
     warnings.warn(
         f"the largest number in {name} is {largest:.2g}; {name} is counted in units of "

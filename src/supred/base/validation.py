@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from supred.base.scales import SAFE_EXPONENT, in_unit, is_safe, unit_exponent
+from supred.base.scales import SAFE_EXPONENT, SAFE_WEIGHTS, in_unit, is_safe, unit_exponent
 
 # Rows of up to this many numbers are looked at here, before scikit-learn does.
 MOST_NUMBERS = 100_000
@@ -16,8 +16,8 @@ def are_ready(X: Any, n_features: int | None) -> bool:
     """Tell whether rows to predict are such that scikit-learn's `validate_data` changes nothing.
 
     True for a plain array of one or more rows of `n_features` finite numbers of a safe size, in
-    single or double precision. All else, and what must get an error or a warning, is for `validate_data`; so are
-    many rows, among which its time does not show.
+    single or double precision. All else, and what must get an error or a warning, is for
+    `validate_data`; so are many rows, among which its time does not show.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def check_weights(
 
 
 def _in_safe_unit(weights: np.ndarray, name: str) -> np.ndarray:
-    return in_unit(weights, unit_exponent(weights, name, stacklevel=6))
+    return in_unit(weights, unit_exponent(weights, name, safe=SAFE_WEIGHTS, stacklevel=6))
 
 
 def _class_weights(

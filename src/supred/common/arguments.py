@@ -22,6 +22,10 @@ def largest_magnitude(values: Any) -> float:
     return float(max(values.max(), -values.min())) if values.size else 0.0
 
 
+# No parameter has a use beyond this; its square is finite, and itself in single precision.
+LARGEST_PARAMETER = 1e30
+
+
 def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
     """Raise a ValueError if `value` is not one of the strings `options`."""
     if not (isinstance(value, str) and value in options):
@@ -34,7 +38,7 @@ def check_real(
     value: Any,
     *,
     low: float = -np.inf,
-    high: float = np.inf,
+    high: float = LARGEST_PARAMETER,
     low_inclusive: bool = True,
     high_inclusive: bool = True,
 ) -> float:
@@ -42,7 +46,7 @@ def check_real(
     inside = (
         isinstance(value, int | float | np.integer | np.floating)
         and not isinstance(value, bool | np.bool_)
-        and bool(np.isfinite(value))
+        and -np.inf < value < np.inf  # compares whole numbers of any size, and is false for NaN
         and (low <= value if low_inclusive else low < value)
         and (value <= high if high_inclusive else value < high)
     )

@@ -145,7 +145,8 @@ def fisher_of_kernel(
     # Class means are Phi^T P E, E one column of roots per class.
     E = members_of(class_index, n_classes) * roots[:, None] / np.sqrt(shares)
     spread = float(np.trace(kernel))
-    ridge = _ridge(alpha, spread)
+    # Not below the rounding errors of a kernel that was large before it was centred.
+    ridge = max(_ridge(alpha, spread), 10 * np.finfo(float).eps * float(np.abs(average).max()))
     # The centred kernel has nothing along the roots. Lifted there, its inverse is as large as
     # along the other directions, and the small differences below keep their digits.
     lift = max(spread, ridge)

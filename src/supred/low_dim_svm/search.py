@@ -184,6 +184,7 @@ class LowDimSVCCV(LowDimModel):
         -------
         self : LowDimSVCCV
         """
+        given = X
         X, classes, class_index = self._validate_rows_and_labels(X, y, in_memory=True)
         check_choice("mapping", self.mapping, ("rbf", "linear"))
         check_choice("search", self.search, ("race", "exhaustive"))
@@ -227,7 +228,7 @@ class LowDimSVCCV(LowDimModel):
             shared = {name: own[name] for name in LowDimSVC._get_param_names() if name in own}
             shared |= {**self._searched(), **self.best_params_, "random_state": int(seed)}
             best = LowDimSVC(**{**shared, "n_jobs": None, "verbose": 0})
-            self.best_estimator_ = best.fit(X, classes[class_index], sample_weight=weights)
+            self.best_estimator_ = best.fit(given, classes[class_index], sample_weight=weights)
             self._keep(
                 Result(
                     best.mapping_,

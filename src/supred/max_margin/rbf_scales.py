@@ -25,6 +25,8 @@ ARMIJO = 1e-4
 MAX_HALVINGS = 25
 # Iterations over which F must fall by the tolerance.
 PATIENCE = 5
+# LIBSVM may take for ever on a large C; more steps than this, or this many per row, it never needs.
+MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,14 @@ class KernelSVMs:
     intercept : ndarray of shape (n_tasks,)
     objective : float
         F: the sum of the dual objectives.
+    solved : bool
+        Whether LIBSVM came to an end with every task.
     """
 
     dual_coef: np.ndarray
     intercept: np.ndarray
     objective: float
+    solved: bool
 
 
 @dataclass(frozen=True)
@@ -90,16 +95,19 @@ def solve_kernel_svms(kernel: np.ndarray, signs: np.ndarray, bounds: np.ndarray)
     """
     dual_coef = np.zeros(signs.shape)
     intercept = np.zeros(signs.shape[1])
+    solved = True
     for k in range(signs.shape[1]):
         own = np.flatnonzero((signs[:, k] != 0) & (bounds[:, k] > 0))
         # LIBSVM's bounds are C times the weights; with C at their mean the weights are near 1.
         C = float(bounds[own, k].mean())
-        svm = SVC(kernel="precomputed", C=C, tol=SVM_TOL)
+        most = max(MOST_STEPS, MOST_STEPS_PER_ROW * len(own))
+        svm = SVC(kernel="precomputed", C=C, tol=SVM_TOL, max_iter=most)
         svm.fit(kernel[np.ix_(own, own)], signs[own, k], sample_weight=bounds[own, k] / C)
         dual_coef[own[svm.support_], k] = svm.dual_coef_[0]
         intercept[k] = svm.intercept_[0]
+        solved &= svm.fit_status_ == 0 and int(svm.n_iter_.max()) < most
     objective = np.abs(dual_coef).sum() - 0.5 * np.vdot(dual_coef, kernel @ dual_coef)
-    return KernelSVMs(dual_coef, intercept, float(objective))
+    return KernelSVMs(dual_coef, intercept, float(objective), solved)
 
 
 def scales_gradient(X: np.ndarray, kernel: np.ndarray, dual_coef: np.ndarray) -> np.ndarray:
@@ -176,6 +184,9 @@ def learn_scales(
     length = total / len(scales) / max(float(np.abs(gradient).max()), np.finfo(float).tiny)
     reason, message = "max_iter", f"max_iter={max_iter} iterations were done"
     for _ in range(max_iter):
+        if not svms.solved:
+            reason, message = "completed", "LIBSVM does not solve the SVMs; choose a smaller C"
+            break
         if stationarity(scales, gradient, total) <= tol * svms.objective:
             reason, message = "converged", f"no step promises more than tol={tol:g}"
             break

@@ -104,7 +104,8 @@ def gaussians_of(distances: np.ndarray, gamma: Any) -> np.ndarray:
     factor = -np.asarray(gamma, dtype=distances.dtype)
     for tile in tiles(distances):
         part = distances[tile]
-        part *= factor
+        with np.errstate(over="ignore"):  # to minus infinity, whose exponential is zero
+            part *= factor
         np.exp(part, out=part)
     return distances
 

@@ -71,6 +71,11 @@ def finite_form_of(model: Any) -> FiniteForm:
     convert = _CONVERSIONS.get(type(estimator).__name__)
     if convert is None or not type(estimator).__module__.startswith("supred."):
         raise ExportError(_reason(estimator))
+    if estimator.row_unit_ != 1.0:
+        raise ExportError(
+            f"the model counts rows in units of {estimator.row_unit_:.3g}, which single precision "
+            "does not hold; bring the features to a size near 1 and train again."
+        )
     to_latent, to_scores = convert(estimator)
     if inputs is None:
         inputs = Inputs(_feature_names(model))
