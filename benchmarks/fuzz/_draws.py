@@ -12,23 +12,8 @@ import supred
 from benchmarks.fuzz import checks
 """
 
-SCALES = (
-    1.0,
-    1.0,
-    1.0,
-    1e-3,
-    1e3,
-    1e-8,
-    1e8,
-    1e-18,
-    1e18,
-    1e-30,
-    1e30,
-    1e-100,
-    1e100,
-    1e-200,
-    1e200,
-)
+EXPONENTS = (0, 0, 0, 3, 8, 18, 30, 100, 200)
+SCALES = tuple(10.0 ** (sign * k) for k in EXPONENTS for sign in (1, -1))
 SHIFTS = (0.0, 0.0, 0.0, 1.0, -1e3, 1e6)
 
 # Parameters and the expressions that they may take.
@@ -147,5 +132,5 @@ def weights(rng: np.random.Generator) -> str:
     kind = int(rng.integers(6))
     if kind > 2:
         return "None"
-    scale = pick(rng, (1.0, 1.0, 1e-3, 1e6, 1e-10, 1e11, 1e-40, 1e50, 1e-200, 1e200))
+    scale = 10.0 ** pick(rng, (0, 0, -3, 6, -10, 11, -40, 50, -200, 200))
     return f"{scale:g} * rng.uniform(0.1, 2.0, size=X.shape[0])"

@@ -23,6 +23,7 @@ from supred.base.sources import (
 )
 from supred.base.state import present_attributes
 from supred.base.validation import are_ready
+from supred.common.arguments import check_n_jobs
 from supred.common.labels import check_no_label_missing, encode_labels
 
 
@@ -94,6 +95,7 @@ class LatentClassifier(
         found = validate_data(self, X, *y, reset=reset, **{**self._input_options, **options})
         X, *labels = found if y else (found,)
         if reset:
+            check_n_jobs(getattr(self, "n_jobs", None))
             self._unit_exponent = unit_exponent(X, "X", stacklevel=5)
         X = in_unit(X, self._unit_exponent)
         return (X, *labels) if y else X

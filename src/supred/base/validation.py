@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from supred.base.scales import SAFE_EXPONENT, SAFE_WEIGHTS, in_unit, is_safe, unit_exponent
+from supred.common.arguments import one_line
 
 # Rows of up to this many numbers are looked at here, before scikit-learn does.
 MOST_NUMBERS = 100_000
@@ -71,7 +72,7 @@ def check_weights(
     elif isinstance(sample_weight, Real):
         weights = np.full(n_rows, float(sample_weight))
     else:
-        weights = np.array(sample_weight, dtype=float)
+        weights = _as_numbers(sample_weight, name)
         if weights.ndim != 1:
             raise ValueError(
                 f"{name} must be 1D array-like, one weight per row; got shape {weights.shape}."
@@ -95,6 +96,15 @@ def check_weights(
             "give at least one row of each class a positive weight, or drop the class."
         )
     return weights
+
+
+def _as_numbers(sample_weight: Any, name: str) -> np.ndarray:
+    try:
+        return np.array(sample_weight, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} cannot be read as numbers ({one_line(error)}); give one number per row."
+        ) from error
 
 
 def _in_safe_unit(weights: np.ndarray, name: str) -> np.ndarray:
@@ -121,7 +131,7 @@ def _class_weights(
     unknown = [label for label in class_weight if label not in known]
     if unknown:
         raise ValueError(f"class_weight names class(es) {unknown} that are not in y.")
-    result = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
+    result = _as_numbers([class_weight.get(k, 1.0) for k in classes.tolist()], "class_weight")
     if (result < 0).any() or not np.isfinite(result).all():
         raise ValueError("class_weight holds a negative or non-finite weight; use weights >= 0.")
     return result

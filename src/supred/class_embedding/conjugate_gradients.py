@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-TINY = np.finfo(float).tiny
+TINY, EPSILON = np.finfo(float).tiny, np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -76,15 +76,21 @@ def conjugate_gradients(
     relative = _relative_residual(size / whole, scaled, top)
     while relative > tol and n_iter < max_iter:
         product = degrees[:, None] * step - S @ step
-        length = size / np.maximum(np.einsum("ij,ij->j", step, product), TINY)
+        length = _ratios(size, np.einsum("ij,ij->j", step, product))
         X += length * step
         residual -= length * product
         scaled = inverse * residual
         before, size = size, np.einsum("ij,ij->j", residual, scaled)
-        step = scaled + size / np.maximum(before, TINY) * step
+        step = scaled + _ratios(size, before) * step
         n_iter += 1
         relative = _relative_residual(size / whole, scaled, top)
     return Solution(X, n_iter, relative, "converged" if relative <= tol else "max_iter")
+
+
+def _ratios(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return above / below, and 0 where below is lost in rounding: that column stays as it is."""
+    usable = below > EPSILON * EPSILON * above
+    return np.where(usable, above, 0.0) / np.where(usable, below, 1.0)
 
 
 def _relative_residual(energy: np.ndarray, scaled: np.ndarray, top: np.ndarray) -> float:

@@ -52,7 +52,7 @@ class Settings:
             if isinstance(value, str):
                 check_choice(name, value, words)
             else:
-                check_real(name, value, low=0.0, low_inclusive=False, high=np.finfo(float).max)
+                check_real(name, value, low=0.0, low_inclusive=False)
         check_choice("affinity", self.affinity, ("nearest_neighbors", "precomputed"))
         check_choice("eigen_solver", self.eigen_solver, ("auto", *METHODS))
         check_real("tol", self.tol, low=0.0)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import has_fit_parameter
@@ -40,9 +40,9 @@ class ClassifierChoice:
                 f"classifier={self.kind.__name__} is a class; give an instance, such as "
                 f"{self.kind.__name__}()."
             )
-        elif not (hasattr(self.kind, "fit") and hasattr(self.kind, "predict")):
+        elif not (hasattr(self.kind, "fit") and is_classifier(self.kind)):
             raise ValueError(
-                f"classifier={self.kind!r} has no fit and predict; "
+                f"classifier={self.kind!r} is no classifier; "
                 f"use one of {', '.join(map(repr, CLASSIFIERS))} or a scikit-learn classifier."
             )
 

@@ -22,6 +22,10 @@ def largest_magnitude(values: Any) -> float:
     return float(max(values.max(), -values.min())) if values.size else 0.0
 
 
+# Counts stay whole numbers where they are multiplied with numbers in double precision.
+LARGEST_COUNT = 2**53
+# A latent space has a few dimensions; what is made of them takes their square of memory.
+MOST_COMPONENTS = 1000
 # No parameter has a use beyond this; its square is finite, and itself in single precision.
 LARGEST_PARAMETER = 1e30
 
@@ -59,19 +63,43 @@ def check_real(
     return float(value)
 
 
-def check_integer(name: str, value: Any, *, low: int, high: float = np.inf, why: str = "") -> int:
+def check_integer(
+    name: str, value: Any, *, low: int, high: int = LARGEST_COUNT, why: str = ""
+) -> int:
     """Return `value` as an int inside ``[low, high]``, or raise a ValueError that names it."""
     if (
         not isinstance(value, int | np.integer)
         or isinstance(value, bool)
         or not low <= value <= high
     ):
-        upper = "" if high == np.inf else f" and at most {high:g}"
+        upper = "" if high == LARGEST_COUNT else f" and at most {high}"
         raise ValueError(
             f"{name}={value!r} is out of range; use a whole number of at least {low}{upper}"
             f"{' (' + why + ')' if why else ''}."
         )
     return int(value)
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Raise a ValueError if `n_jobs` is neither None nor a whole number other than zero.
+
+    Examples
+    --------
+    >>> from supred.common.arguments import check_n_jobs
+    >>> check_n_jobs(-1)
+    """
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is out of range; use None, a whole number of threads or "
+            "processes, or -1 for all cores."
+        )
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise a ValueError if `value` is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r} is not known; use True or False.")
 
 
 def one_line(error: BaseException) -> str:

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from supred.base.progress import progress_bar
 from supred.base.validation import check_weights
-from supred.common.arguments import check_choice, check_integer, check_real
+from supred.common.arguments import check_choice, check_integer, check_n_jobs, check_real
 from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.classifier import LowDimSVC
 from supred.low_dim_svm.mappings.choice import gamma_of
@@ -188,10 +188,7 @@ class LowDimSVCCV(LowDimModel):
         X, classes, class_index = self._validate_rows_and_labels(X, y, in_memory=True)
         check_choice("mapping", self.mapping, ("rbf", "linear"))
         check_choice("search", self.search, ("race", "exhaustive"))
-        if self.n_jobs == 0:
-            raise ValueError(
-                "n_jobs=0 is out of range; use None, a number of processes, or -1 for all cores."
-            )
+        check_n_jobs(self.n_jobs)
         settings = Settings.among(
             {**self.get_params(deep=False), **self._searched(), "n_jobs": None}
         )

@@ -3,10 +3,16 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
 from sklearn.base import is_regressor
 
-from supred.common.arguments import check_choice, check_integer, check_real
+from supred.common.arguments import (
+    MOST_COMPONENTS,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_n_jobs,
+    check_real,
+)
 from supred.low_dim_svm.alternation import Schedule
 
 
@@ -77,7 +83,7 @@ class Settings:
 
     def _check_mapping(self) -> None:
         if self.n_components is not None:
-            check_integer("n_components", self.n_components, low=1)
+            check_integer("n_components", self.n_components, low=1, high=MOST_COMPONENTS)
         if isinstance(self.mapping, str):
             check_choice("mapping", self.mapping, ("rbf", "linear"))
         elif not (hasattr(self.mapping, "fit") and is_regressor(self.mapping)):
@@ -112,10 +118,7 @@ class Settings:
                 f"multi_class={self.multi_class!r} cannot be combined with loss='log', which is "
                 "one classifier for all classes; leave multi_class at 'ovr'."
             )
-        if self.n_jobs == 0:
-            raise ValueError(
-                "n_jobs=0 is out of range; use None, a number of threads, or -1 for all."
-            )
+        check_n_jobs(self.n_jobs)
 
     def _check_schedule(self) -> None:
         if isinstance(self.init, str):
@@ -127,10 +130,7 @@ class Settings:
             check_real("inner_tol", self.inner_tol, low=0, low_inclusive=False)
         check_real("tol", self.tol, low=0)
         check_integer("max_iter", self.max_iter, low=0)
-        if not isinstance(self.early_stopping, bool | np.bool_):
-            raise ValueError(
-                f"early_stopping={self.early_stopping!r} is not known; use True or False."
-            )
+        check_flag("early_stopping", self.early_stopping)
         check_integer("n_iter_no_change", self.n_iter_no_change, low=1)
         check_real(
             "validation_fraction",

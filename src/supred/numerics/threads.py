@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import scipy.linalg  # noqa: F401  (its BLAS must be loaded before it can be looked for)
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
+
+from supred.common.arguments import check_n_jobs
 
 _lock = threading.Lock()
 _held = False  # whether a block holds the BLAS to one thread
@@ -65,11 +66,7 @@ def count_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs={n_jobs!r} is not known; use a whole number of threads, -1 for all cores, or "
-            "None for one."
-        )
+    check_n_jobs(n_jobs)
     return effective_n_jobs(int(n_jobs))
 
 

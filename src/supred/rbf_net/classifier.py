@@ -16,8 +16,13 @@ from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
 from supred.base.streamed_classifier import StreamedClassifier
 from supred.base.validation import check_weights
-from supred.common.arguments import check_choice, check_integer, check_real
-from supred.numerics.threads import count_threads
+from supred.common.arguments import (
+    MOST_COMPONENTS,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_real,
+)
 from supred.rbf_net.choices import class_scores
 from supred.rbf_net.descent import State
 from supred.rbf_net.fitted import GaussianNetwork, project_through
@@ -25,6 +30,8 @@ from supred.rbf_net.plan import Fitted, Settings, fit_networks, prune_networks, 
 from supred.rows.blocks import RowSource, rows_of
 
 # Parameters that do not change the model.
+# Squares of gradients, in which gamma and alpha are factors, are taken in single precision.
+MOST_SQUARED = 1e12
 FREE = ("checkpoint", "verbose", "n_jobs")
 
 
@@ -482,7 +489,7 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
 
     def _check_parameters(self, n_classes: int) -> None:
         if self.n_components is not None:
-            check_integer("n_components", self.n_components, low=1)
+            check_integer("n_components", self.n_components, low=1, high=MOST_COMPONENTS)
         if isinstance(self.n_centers, str):
             check_choice("n_centers", self.n_centers, ("auto",))
         elif self.n_centers is not None:
@@ -498,9 +505,10 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         if isinstance(self.gamma, str):
             check_choice("gamma", self.gamma, ("auto", "scale"))
         else:
-            check_real("gamma", self.gamma, low=0, low_inclusive=False)
+            check_real("gamma", self.gamma, low=0, low_inclusive=False, high=MOST_SQUARED)
         check_choice("loss", self.loss, ("log", "hinge"))
-        check_real("alpha", self.alpha, low=0)
+        check_flag("early_stopping", self.early_stopping)
+        check_real("alpha", self.alpha, low=0, high=MOST_SQUARED)
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter, low=1)
         check_real("learning_rate", self.learning_rate, low=0, low_inclusive=False)

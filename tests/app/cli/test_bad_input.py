@@ -60,7 +60,7 @@ def test_bad_tables(supred, tmp_path, command, case):
         (["--target", "9"], "has no column '9'"),
         (["--set", "Z=1"], "has no parameter 'Z'"),
         (["--method", "LowDimSVC", "--set", "C=-1"], "C=-1 is out of range"),
-        (["--set", "n_jobs=foo"], "n_jobs='foo' is not known"),
+        (["--set", "n_jobs=foo"], "n_jobs='foo' is out of range"),
         (["--set", "n_centers=0"], "n_centers=0 is out of range"),
         (["--method", "CategorySpace", "--components", "2"], "one dimension per class"),
         (["--method", "Nothing"], "invalid choice"),
