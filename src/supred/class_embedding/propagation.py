@@ -69,7 +69,8 @@ def auto_flow_beta(W: sparse.csr_array, C: sparse.csr_array) -> float:
     """
     per_class = max(C.nnz / C.shape[0], 1.0)
     tie = min(TIE_PER_LABEL * per_class, STRONGEST_TIE)
-    return float(W.shape[0] / (tie * max(W.sum(), np.finfo(float).tiny)))
+    # Where the kernel is so narrow that the graph has no weight, any beta will do.
+    return float(W.shape[0] / (tie * max(W.sum(), np.finfo(float).eps)))
 
 
 def flow_from_classes(

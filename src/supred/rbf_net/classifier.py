@@ -21,6 +21,7 @@ from supred.common.arguments import (
     check_choice,
     check_flag,
     check_integer,
+    check_n_jobs,
     check_real,
 )
 from supred.rbf_net.choices import class_scores
@@ -521,7 +522,7 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
             low_inclusive=False,
             high_inclusive=False,
         )
-        count_threads(self.n_jobs)  # an error if it is no number of threads
+        check_n_jobs(self.n_jobs)
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
             raise ValueError(f"checkpoint={self.checkpoint!r}: give the path of a file, or None.")
 
