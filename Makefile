@@ -1,13 +1,17 @@
 # Every target sets up what it needs in a virtual environment inside the checkout.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+# where a virtual environment has its programs
+PROGRAMS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(PROGRAMS)
 READY := $(VENV)/.ready
 OLDEST := .venv-oldest
+DOCS := .venv-docs
 # One BLAS thread per test process: two processes share two cores.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest
 
-.PHONY: help demo test test-oldest lint types imports accuracy reproduction bench bench-quick format clean
+.PHONY: help demo test test-oldest test-coverage lint spelling workflows types imports accuracy reproduction \
+	bench bench-quick docs docs-quick docs-serve dist fuzz format clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,9 +39,18 @@ $(OLDEST)/.ready: pyproject.toml requirements/oldest.txt
 test-oldest: $(OLDEST)/.ready ## The test suite on the oldest supported dependencies
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal
 
+test-coverage: $(READY) ## The test suite, and which lines of src it runs (at least 92 %)
+	$(PYTEST) -n 2 --dist worksteal --cov=supred --cov-report=term:skip-covered --cov-report=xml --cov-fail-under=92
+
 lint: $(READY) ## Format and lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+spelling: $(READY) ## Common misspellings
+	$(BIN)/codespell
+
+workflows: ## Lint the workflows, where actionlint is installed
+	@if command -v actionlint >/dev/null; then actionlint; else echo "actionlint is not installed: the workflows are not linted."; fi
 
 types: $(READY) ## Static types
 	$(BIN)/mypy
@@ -59,9 +72,37 @@ bench: $(READY) ## Speed and memory beside the peers (hours; SUPRED_DATA), and d
 bench-quick: $(READY) ## Ratios of speed on generated rows, compared with the recorded ones
 	$(BIN)/python -m benchmarks performance --quick
 
+$(DOCS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/$(PROGRAMS)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(DOCS)/$(PROGRAMS)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@
+
+# One BLAS thread: the pictures of a gallery must not depend on the cores of a machine.
+SPHINX := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg $(DOCS)/$(PROGRAMS)/python -m sphinx -W --keep-going -n -b html docs
+
+docs: $(DOCS)/.ready ## The site, its gallery run: docs/_build/html/index.html
+	$(SPHINX) docs/_build/html
+
+docs-quick: $(DOCS)/.ready ## The site without running the gallery, and every link inside it checked
+	$(SPHINX) -D plot_gallery=0 docs/_build/quick
+
+docs-serve: docs ## The site on http://localhost:8000
+	$(DOCS)/$(PROGRAMS)/python -m http.server --bind localhost --directory docs/_build/html 8000
+
+dist: $(READY) ## Build sdist and wheel, and try the wheel in an empty environment
+	rm -rf dist build
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
+
+SECONDS ?= 1800
+fuzz: $(READY) ## Random cases for half an hour (SECONDS); each failure is lines that reproduce it
+	$(BIN)/python -m benchmarks fuzz --seconds $(SECONDS)
+
 format: $(READY) ## Rewrite the files as `make lint` wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean: ## Remove environments and outputs
-	rm -rf $(VENV) $(OLDEST) out build dist
+	rm -rf $(VENV) $(OLDEST) $(DOCS) out build dist docs/_build docs/gallery docs/api/generated
