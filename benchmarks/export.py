@@ -202,11 +202,13 @@ def images(quick: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return train, y[:1500], real
 
 
-def agreement(quick: bool) -> Iterator[Row]:
+def agreement(quick: bool, wanted: str) -> Iterator[Row]:
     X, y, real = images(quick)
     rng = np.random.default_rng(0)
     random = rng.random((2000 if quick else 100_000, X.shape[1]), dtype=np.float32)
     for name in QUICK_MODELS if quick else MODELS:
+        if wanted not in name:
+            continue
         model = clone(MODELS[name]).fit(X.astype(float), y)
         for kind, answers in FORMATS.items():
             with tempfile.TemporaryDirectory() as folder:
@@ -350,13 +352,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--quick", action="store_true")
     parts = ("agreement", "digits", "mnist", "damaged")
     parser.add_argument("--part", choices=parts, action="append")
+    parser.add_argument("--model", default="", help="agreement of models with this in their name")
     options = parser.parse_args(arguments)
     chosen = options.part or [part for part in parts if not (options.quick and part == "mnist")]
     reached = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if "agreement" in chosen:
-            reached &= print_rows("Exported models beside Python", agreement(options.quick))
+            reached &= print_rows(
+                "Exported models beside Python", agreement(options.quick, options.model)
+            )
         if "digits" in chosen:
             reached &= print_rows("Digits on a device", digits(options.quick))
         if "mnist" in chosen:

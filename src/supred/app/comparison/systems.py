@@ -6,23 +6,6 @@ import supred
 from supred.app.comparison.method import Facts, Method, Settings
 
 
-def _low_dim_settings(facts: Facts) -> Settings:
-    """Return wide and narrow Gaussians, weak and strong ridge."""
-    return [
-        {"gamma": round(facts.gamma * factor, 12), "alpha": alpha, "C": C}
-        for factor, alpha, C in (
-            (1, 1e-3, 1.0),
-            (1, 1e-2, 10.0),
-            (4, 1e-3, 1.0),
-            (4, 1e-2, 10.0),
-            (0.25, 1e-3, 10.0),
-            (1, 1e-1, 1.0),
-            (1, 1e-3, 100.0),
-            (4, 1e-1, 1.0),
-        )
-    ]
-
-
 def _low_dim(setting: dict[str, Any], facts: Facts) -> Any:
     # One-vs-rest SVMs want a dimension for each class but one; the log-loss gets by with fewer.
     few = facts.n_components is not None and facts.n_components < facts.n_classes - 1
@@ -35,16 +18,21 @@ def _low_dim(setting: dict[str, Any], facts: Facts) -> Any:
     )
 
 
+def _gaussian_widths(facts: Facts) -> list[float]:
+    """Return scikit-learn's "scale" and four times as narrow and as wide, as for SVC."""
+    return [round(2 * facts.gamma * factor, 12) for factor in (1, 4, 0.25)]
+
+
 def _category_settings(facts: Facts) -> Settings:
-    """Return a narrow kernel first: a wide one, whitened, can make all angles alike."""
-    settings: Settings = [{}]  # width and ridge by leave-one-out
+    """Return width and ridge by leave-one-out first, then every width, whitened or not."""
+    settings: Settings = [{}]
     settings += [
-        {"kernel": "rbf", "gamma": round(facts.gamma * factor, 12), "whiten": whiten}
-        for factor, whiten in ((16, False), (8, True), (2, True), (4, False), (32, True))
+        {"kernel": "rbf", "gamma": gamma, "whiten": whiten}
+        for whiten in (True, False)
+        for gamma in _gaussian_widths(facts)
     ]
     if facts.n_features >= facts.n_classes:  # linear axes need as many features as classes
-        settings.insert(2, {"kernel": "linear", "whiten": True})
-        settings.append({"kernel": "linear", "whiten": False})
+        settings += [{"kernel": "linear", "whiten": whiten} for whiten in (True, False)]
     return settings
 
 
@@ -59,9 +47,9 @@ def _embedding_settings(facts: Facts) -> Settings:
 
 def _discriminant_settings(facts: Facts) -> Settings:
     return [{}] + [
-        {"gamma": round(2 * facts.gamma * factor, 12), "alpha": alpha}
+        {"gamma": gamma, "alpha": alpha}
         for alpha in (1e-3, 1e-2)
-        for factor in (1, 4, 0.25)
+        for gamma in _gaussian_widths(facts)
     ]
 
 
@@ -74,7 +62,13 @@ SYSTEMS = (
         # It tunes itself, on validation rows of its own.
         basis=lambda fitted: len(fitted.centers_),
     ),
-    Method("LowDimSVC", _low_dim, _low_dim_settings, lambda fitted: fitted.n_basis_),
+    Method(
+        "LowDimSVC",
+        _low_dim,
+        # Width and ridge are chosen by leave-one-out.
+        lambda facts: [{"C": C} for C in (1.0, 10.0, 100.0, 0.1)],
+        lambda fitted: fitted.n_basis_,
+    ),
     Method(
         "CategorySpace",
         # Few landmarks and one start cost no accuracy to speak of, and little time.
