@@ -1,21 +1,16 @@
 """A picture of three classes, each along its own axis."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from supred.plotting.style import (
-    EDGE,
-    class_style,
-    legend_beside,
-    marker_size,
-    new_axes,
-    shown_name,
-    zoom_out,
-)
+from supred.plotting.drawing import draw_rows
+from supred.plotting.style import EDGE, class_style, legend_beside, new_axes, shown_name, zoom_out
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CategoryAxesDisplay:
     """Three classes in the coordinates of their own axes, as the category space has them.
 
@@ -50,20 +45,11 @@ class CategoryAxesDisplay:
     'axis of 2'
     """
 
-    def __init__(
-        self,
-        *,
-        Z: np.ndarray,
-        y: np.ndarray,
-        classes: Sequence[Any],
-        wrong: np.ndarray | None = None,
-        title: str | None = None,
-    ) -> None:
-        self.Z = Z
-        self.y = y
-        self.classes = classes
-        self.wrong = wrong
-        self.title = title
+    Z: np.ndarray
+    y: np.ndarray
+    classes: Sequence[Any]
+    wrong: np.ndarray | None = None
+    title: str | None = None
 
     @classmethod
     def from_estimator(
@@ -155,32 +141,12 @@ class CategoryAxesDisplay:
         ax = new_axes(ax, projection="3d", size=(7.5, 6.0))
         if ax.name != "3d":
             raise ValueError("ax must be three-dimensional; make it with projection='3d'.")
-        size = 1.5 * marker_size(len(self.y))
         reach = 1.1 * float(np.abs(self.Z).max()) if len(self.Z) else 1.0
         for k, label in enumerate(self.classes):
-            color, marker = class_style(k)
             tip = reach * np.eye(3)[k]
-            ax.quiver(0, 0, 0, *tip, color=color, lw=2.0, arrow_length_ratio=0.06)
+            ax.quiver(0, 0, 0, *tip, color=class_style(k).color, lw=2.0, arrow_length_ratio=0.06)
             ax.text(*(1.06 * tip), shown_name(label), color=EDGE, weight="bold", ha="center")
-            ax.scatter(
-                *self.Z[self.y == label].T,
-                s=size,
-                facecolors=color,
-                marker=marker,
-                alpha=0.8,
-                edgecolors=EDGE,
-                linewidths=0.3,
-                label=shown_name(label),
-            )
-        if self.wrong is not None and self.wrong.any():
-            ax.scatter(
-                *self.Z[self.wrong].T,
-                s=4 * size + 12,
-                facecolors="none",
-                edgecolors=EDGE,
-                linewidths=0.9,
-                label="misclassified",
-            )
+        draw_rows(ax, self.Z.T, self.y, self.classes, wrong=self.wrong)
         ax.set(
             **{
                 f"{axis}label": f"axis of {shown_name(label)}"

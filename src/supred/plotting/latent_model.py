@@ -49,6 +49,43 @@ def take_apart(estimator: Any) -> LatentParts:
     return LatentParts(estimator.transform, estimator.classify_latent)
 
 
+class PlacedRows(NamedTuple):
+    """Rows where a fitted estimator places them."""
+
+    Z: np.ndarray  # (n_rows, n_components)
+    predicted: np.ndarray | None  # (n_rows,); None without `predict`
+    classes: np.ndarray  # sorted labels of the estimator and of the rows
+    regions: "Regions | None"  # of two latent dimensions, where the estimator classifies in them
+
+
+def place_rows(estimator: Any, X: Any, y: np.ndarray, *, regions: bool = True) -> PlacedRows:
+    """Project rows with a fitted estimator, and shade the plane if it decides there.
+
+    Parameters
+    ----------
+    estimator : fitted estimator or Pipeline
+    X : array-like of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,)
+    regions : bool, default=True
+        Whether regions are wanted.
+    """
+    project, classify = take_apart(estimator)
+    Z = np.asarray(project(X))
+    predicted = np.asarray(estimator.predict(X)) if hasattr(estimator, "predict") else None
+    classes = np.union1d(getattr(estimator, "classes_", y), y)
+    shaded = None
+    # A shade that disagrees with `predict` would be a lie: compare them on the rows.
+    if (
+        regions
+        and Z.shape[1] == 2
+        and classify is not None
+        and predicted is not None
+        and np.array_equal(classify(Z), predicted)
+    ):
+        shaded = decision_regions(classify, Z, classes, y=y)
+    return PlacedRows(Z, predicted, classes, shaded)
+
+
 # A class with fewer rows has no limits of its own.
 LEAST_ROWS = 5
 

@@ -1,29 +1,20 @@
 """A picture of the latent space."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from supred.plotting.latent_model import Regions, decision_regions, take_apart
-from supred.plotting.style import (
-    COLORS,
-    EDGE,
-    class_style,
-    legend_beside,
-    marker_size,
-    new_axes,
-    plain,
-    shown_name,
-    zoom_out,
-)
+from supred.plotting.drawing import check_mask, draw_regions, draw_rows
+from supred.plotting.latent_model import Regions, place_rows
+from supred.plotting.style import EDGE, legend_beside, new_axes, plain, shown_name, zoom_out
 
 # Above this number of classes each name is also written at its rows: no legend is read so far.
 WRITTEN_CLASSES = 12
-# Above this number of rows a vector file holds the rows as a bitmap.
-BITMAP_ROWS = 5_000
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LatentSpaceDisplay:
     """Rows in one to three latent dimensions, with colour and marker of their class.
 
@@ -64,24 +55,13 @@ class LatentSpaceDisplay:
     'latent dimension 1'
     """
 
-    def __init__(
-        self,
-        *,
-        Z: np.ndarray,
-        y: np.ndarray,
-        wrong: np.ndarray | None = None,
-        held_out: np.ndarray | None = None,
-        regions: Regions | None = None,
-        classes: np.ndarray | None = None,
-        title: str | None = None,
-    ) -> None:
-        self.Z = Z
-        self.y = y
-        self.wrong = wrong
-        self.held_out = held_out
-        self.regions = regions
-        self.classes = classes
-        self.title = title
+    Z: np.ndarray
+    y: np.ndarray
+    wrong: np.ndarray | None = None
+    held_out: np.ndarray | None = None
+    regions: Regions | None = None
+    classes: np.ndarray | None = None
+    title: str | None = None
 
     @classmethod
     def from_estimator(
@@ -115,27 +95,14 @@ class LatentSpaceDisplay:
         ax : matplotlib Axes, optional
         """
         y = np.asarray(y)
-        project, classify = take_apart(estimator)
-        Z = np.asarray(project(X))
-        predicted = np.asarray(estimator.predict(X)) if hasattr(estimator, "predict") else None
-        classes = np.asarray(getattr(estimator, "classes_", np.unique(y)))
-        shaded = None
-        # A shade that disagrees with `predict` would be a lie: compare them on the rows.
-        if (
-            regions
-            and Z.shape[1] == 2
-            and classify is not None
-            and predicted is not None
-            and np.array_equal(classify(Z), predicted)
-        ):
-            shaded = decision_regions(classify, Z, classes)
+        found = place_rows(estimator, X, y, regions=regions)
         return cls(
-            Z=Z,
+            Z=found.Z,
             y=y,
-            wrong=None if predicted is None else predicted != y,
+            wrong=None if found.predicted is None else found.predicted != y,
             held_out=check_mask(held_out, len(y)),
-            regions=shaded,
-            classes=np.union1d(classes, y) if shaded is None else classes,
+            regions=found.regions,
+            classes=found.classes,
             title=title,
         ).plot(ax=ax, dimensions=dimensions)
 
@@ -203,7 +170,7 @@ class LatentSpaceDisplay:
         classes = np.unique(self.y) if self.classes is None else np.asarray(self.classes)
         if self.regions is not None and list(shown) == [0, 1]:
             draw_regions(ax, self.regions, len(classes))
-        self._draw_rows(ax, coordinates, classes)
+        draw_rows(ax, coordinates, self.y, classes, held_out=self.held_out, wrong=self.wrong)
         if len(classes) > WRITTEN_CLASSES:
             _write_classes(ax, coordinates, self.y, classes)
         self._label(ax, shown)
@@ -223,56 +190,6 @@ class LatentSpaceDisplay:
             )
         return shown
 
-    def _draw_rows(self, ax: Any, coordinates: list[np.ndarray], classes: np.ndarray) -> None:
-        size = marker_size(len(self.y))
-        bitmap = len(self.y) > BITMAP_ROWS
-        training = None if self.held_out is None else ~self.held_out
-        for k, label in enumerate(classes):
-            color, marker = class_style(k)
-            of_class = self.y == label
-            if training is not None:
-                scatter_rows(
-                    ax,
-                    coordinates,
-                    of_class & training,
-                    0.7 * size,
-                    color,
-                    marker,
-                    bitmap,
-                    alpha=0.3,
-                    linewidths=0,
-                )
-                of_class = of_class & ~training
-            scatter_rows(
-                ax,
-                coordinates,
-                of_class,
-                size,
-                color,
-                marker,
-                bitmap,
-                alpha=0.8,
-                label=shown_name(label),
-                edgecolors=EDGE,
-                linewidths=0.3 if size > 4 else 0.0,
-            )
-        if training is not None:
-            for name, alpha in (("training row", 0.3), ("held-out row", 0.8)):
-                ax.scatter([], [], s=30, color=COLORS[6], alpha=alpha, linewidths=0, label=name)
-        if self.wrong is not None and self.wrong.any():
-            scatter_rows(
-                ax,
-                coordinates,
-                self.wrong,
-                4 * size + 12,
-                "none",
-                "o",
-                bitmap,
-                edgecolors=EDGE,
-                linewidths=0.9,
-                label="misclassified",
-            )
-
     def _label(self, ax: Any, shown: tuple[int, ...]) -> None:
         names = [f"latent dimension {d + 1}" for d in shown]
         ax.set_xlabel(names[0])
@@ -287,69 +204,6 @@ class LatentSpaceDisplay:
             plain(ax)
         if self.title:
             ax.set_title(self.title)
-
-
-def check_mask(held_out: Any, n_rows: int) -> np.ndarray | None:
-    """Return which rows were held out, or raise a ValueError."""
-    if held_out is None:
-        return None
-    mask = np.asarray(held_out)
-    if mask.dtype != bool or mask.shape != (n_rows,):
-        raise ValueError(
-            f"held_out must hold True or False for each of the {n_rows} rows, "
-            f"got {mask.dtype} of shape {mask.shape}."
-        )
-    return mask
-
-
-def scatter_rows(
-    ax: Any,
-    coordinates: list[np.ndarray],
-    rows: np.ndarray,
-    size: float,
-    color: str,
-    marker: str,
-    bitmap: bool,
-    **options: Any,
-) -> None:
-    """Draw some rows as markers."""
-    ax.scatter(
-        *(values[rows] for values in coordinates),
-        s=size,
-        facecolors=color,
-        marker=marker,
-        rasterized=bitmap,
-        **options,
-    )
-
-
-def draw_regions(ax: Any, regions: Regions, n_classes: int) -> None:
-    """Shade the predicted classes, with a line where they meet (for readers in grey)."""
-    from matplotlib.colors import ListedColormap
-
-    tints = ListedColormap([class_style(k).color for k in range(n_classes)])
-    ax.pcolormesh(
-        regions.x,
-        regions.y,
-        regions.class_index,
-        cmap=tints,
-        vmin=-0.5,
-        vmax=n_classes - 0.5,
-        alpha=0.18,
-        shading="nearest",
-        rasterized=True,
-        zorder=0,
-    )
-    for k in np.unique(regions.class_index)[:-1]:
-        ax.contour(
-            regions.x,
-            regions.y,
-            (regions.class_index == k).astype(float),
-            levels=[0.5],
-            colors=EDGE,
-            linewidths=0.4,
-            zorder=0.5,
-        )
 
 
 def _write_classes(

@@ -1,18 +1,20 @@
 """The map of the classes as a picture for a paper."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from supred.plotting.latent_model import Regions, decision_regions, robust_limits, take_apart
-from supred.plotting.latent_space import BITMAP_ROWS, check_mask, draw_regions, scatter_rows
+from supred.plotting.drawing import check_mask, draw_regions, draw_rows
+from supred.plotting.latent_model import Regions, place_rows, robust_limits, take_apart
 from supred.plotting.names import class_places, write_names
-from supred.plotting.style import EDGE, class_style, marker_size, new_axes
+from supred.plotting.style import EDGE, class_style, new_axes
 
 NEW_MARKER = "*"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MapDisplay:
     """Rows in two dimensions with the regions and the names of the classes.
 
@@ -58,26 +60,14 @@ class MapDisplay:
     ['0', '1', '2']
     """
 
-    def __init__(
-        self,
-        *,
-        Z: np.ndarray,
-        y: np.ndarray,
-        classes: Sequence[Any],
-        regions: Regions | None = None,
-        held_out: np.ndarray | None = None,
-        error: float | None = None,
-        Z_new: np.ndarray | None = None,
-        title: str | None = None,
-    ) -> None:
-        self.Z = Z
-        self.y = y
-        self.classes = classes
-        self.regions = regions
-        self.held_out = held_out
-        self.error = error
-        self.Z_new = Z_new
-        self.title = title
+    Z: np.ndarray
+    y: np.ndarray
+    classes: Sequence[Any]
+    regions: Regions | None = None
+    held_out: np.ndarray | None = None
+    error: float | None = None
+    Z_new: np.ndarray | None = None
+    title: str | None = None
 
     @classmethod
     def from_estimator(
@@ -106,27 +96,25 @@ class MapDisplay:
         ax : matplotlib Axes, optional
         """
         y = np.asarray(y)
-        project, classify = take_apart(estimator)
-        Z = np.asarray(project(X), dtype=float)
-        if Z.ndim != 2 or Z.shape[1] != 2:
+        found = place_rows(estimator, X, y)
+        if found.Z.shape[1] != 2:
             raise ValueError(
-                f"estimator={type(estimator).__name__} has {Z.shape[1]} latent dimensions; a map "
-                "needs n_components=2."
+                f"estimator={type(estimator).__name__} has {found.Z.shape[1]} latent dimensions; "
+                "a map needs n_components=2."
             )
         held = check_mask(held_out, len(y))
-        predicted = np.asarray(estimator.predict(X))
         shown = slice(None) if held is None else held
-        # A shade that disagrees with `predict` would be a lie: compare them on the rows.
-        agrees = classify is not None and np.array_equal(classify(Z), predicted)
-        classes = np.asarray(estimator.classes_)
+        error = None
+        if found.predicted is not None and np.size(y[shown]):
+            error = float(np.mean(found.predicted[shown] != y[shown]))
         return cls(
-            Z=Z,
+            Z=found.Z,
             y=y,
-            classes=np.union1d(classes, y).tolist(),
-            regions=decision_regions(classify, Z, classes, y=y) if agrees and classify else None,
+            classes=found.classes.tolist(),
+            regions=found.regions,
             held_out=held,
-            error=float(np.mean(predicted[shown] != y[shown])) if np.size(y[shown]) else None,
-            Z_new=None if X_new is None else np.asarray(project(X_new), dtype=float),
+            error=error,
+            Z_new=None if X_new is None else np.asarray(take_apart(estimator).project(X_new)),
             title=title,
         ).plot(ax=ax)
 
@@ -146,7 +134,8 @@ class MapDisplay:
             draw_regions(ax, self.regions, len(classes))
         inside = ((low <= self.Z) & (high >= self.Z)).all(axis=1)
         held = np.ones(len(self.y), dtype=bool) if self.held_out is None else self.held_out
-        self._draw_rows(ax, classes, inside, held)
+        held_inside = None if self.held_out is None else held[inside]
+        draw_rows(ax, self.Z[inside].T, self.y[inside], classes, held_out=held_inside)
         self._draw_far(ax, classes, inside, low, high)
         if self.Z_new is not None:
             place = np.clip(self.Z_new, low + margin / 4, high - margin / 4)
@@ -162,21 +151,6 @@ class MapDisplay:
         self.names_ = write_names(ax, places, classes)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _draw_rows(self, ax: Any, classes: list[Any], inside: np.ndarray, held: np.ndarray) -> None:
-        size = marker_size(int(held.sum()))
-        bitmap = len(self.y) > BITMAP_ROWS
-        for k, label in enumerate(classes):
-            color, marker = class_style(k)
-            rows = (self.y == label) & inside
-            for part, scale, alpha, width in (
-                (rows & ~held, 0.5, 0.2, 0.0),
-                (rows & held, 1.0, 0.85, 0.3 if size > 4 else 0.0),
-            ):
-                scatter_rows(
-                    ax, list(self.Z.T), part, scale * size, color, marker, bitmap,
-                    alpha=alpha, edgecolors=EDGE, linewidths=width,
-                )  # fmt: skip
 
     def _draw_far(
         self,

@@ -1,6 +1,7 @@
 """A picture of how training went."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ PANELS = (
 LINES = ("-", "--", ":", "-.")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TrainingTraceDisplay:
     """Objective, errors and mu over the iterations of a fit, one panel for each.
 
@@ -52,16 +54,9 @@ class TrainingTraceDisplay:
     ['objective', 'error (%)', 'mu']
     """
 
-    def __init__(
-        self,
-        *,
-        history: Mapping[str, Any],
-        best_iter: int | None = None,
-        title: str | None = None,
-    ) -> None:
-        self.history = history
-        self.best_iter = best_iter
-        self.title = title
+    history: Mapping[str, Any]
+    best_iter: int | None = None
+    title: str | None = None
 
     @classmethod
     def from_estimator(
