@@ -14,7 +14,7 @@ from supred.app.comparison.engine import compare
 from supred.app.comparison.result import MethodResult
 from supred.app.comparison.scores import best_method, estimate
 from supred.app.tables.assemble import sampled, training_table
-from supred.app.tables.sources import read_builtin
+from supred.app.tables.reading import read_builtin
 from supred.datasets.real import DataNotFoundError
 
 TABLES = ("digits", "breast-cancer", "wine", "segmentation", "vehicle", "satellite")

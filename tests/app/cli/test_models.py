@@ -51,7 +51,7 @@ def test_predictions_of_a_saved_model_equal_those_in_memory(
     assert report["training_error"] < 0.25
 
     from supred.app.tables.assemble import model_table
-    from supred.app.tables.sources import read_source
+    from supred.app.tables.reading import read_source
 
     table = model_table(
         read_source(str(rough_table)), kept[0].columns, target="species", ignored=["id"]
@@ -182,7 +182,7 @@ def test_predict_adds_what_is_asked_for(supred, table, tmp_path):
     assert [line.split(",")[0] for line in lines[1:]] == frame["species"].tolist()
     numbers = np.array([line.split(",")[1:] for line in lines[1:]], dtype=float)
     np.testing.assert_array_equal(frame[names[1:]], numbers)
-    from supred.app.tables.sources import read_source
+    from supred.app.tables.reading import read_source
 
     X = model.transformer.transform(read_source(str(table)).matrix(model.columns))
     estimator = model.estimator
@@ -214,7 +214,7 @@ def test_fit_reports_the_error_of_rows_that_were_held_out(supred, rough_table, t
 
     from supred.app.tables.assemble import training_table
     from supred.app.tables.preparation import Preparation
-    from supred.app.tables.sources import read_source
+    from supred.app.tables.reading import read_source
 
     table = training_table(read_source(str(rough_table)), target="species")
     wrong = 0

@@ -9,7 +9,8 @@ from sklearn.datasets import dump_svmlight_file
 from supred.app.tables.assemble import find_column, model_table, sampled, training_table
 from supred.app.tables.builtin import BUILTIN
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
-from supred.app.tables.sources import MemorySource, read_builtin, read_source
+from supred.app.tables.reading import read_builtin, read_source
+from supred.app.tables.sources import MemorySource
 from supred.app.tables.table import Column, Table, TableError
 
 TEXT = "name,size,colour,kind\nan,1.5,red,x\nbe,NA,blue,y\nce,3,,x\nde,?,red,y\n"

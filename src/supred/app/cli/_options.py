@@ -117,7 +117,7 @@ def add_model_in_page(parser: argparse.ArgumentParser) -> None:
 
 def open_table(options: argparse.Namespace) -> "MemorySource | SparseSource":
     """Read the table that the options name."""
-    from supred.app.tables.sources import read_builtin, read_source
+    from supred.app.tables.reading import read_builtin, read_source
     from supred.app.tables.table import TableError
 
     if options.dataset is not None:

@@ -13,7 +13,8 @@ from supred.app.cli._progress import stage
 from supred.app.export.model_file import TableModel, load_table_model
 from supred.app.tables.assemble import check_columns, check_finite, training_plan
 from supred.app.tables.preparation import Preparation
-from supred.app.tables.sources import SparseSource, open_files
+from supred.app.tables.reading import open_files
+from supred.app.tables.sources import SparseSource
 from supred.app.tables.table import Column, TableError
 from supred.low_dim_svm.classifier import LowDimSVC
 from supred.rows.files.reading import join

@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 def _read_new(options: argparse.Namespace, table: "Table") -> "Table":
     """Read the rows to draw into the map: the table's columns, whatever else there is."""
     from supred.app.tables.assemble import model_table
-    from supred.app.tables.sources import read_source
+    from supred.app.tables.reading import read_source
 
     source = read_source(options.new, kind=options.format, header=not options.no_header)
     return model_table(

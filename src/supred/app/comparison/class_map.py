@@ -130,7 +130,7 @@ def map_of_table(
     --------
     >>> from supred.app.comparison.class_map import map_of_table
     >>> from supred.app.tables.assemble import training_table
-    >>> from supred.app.tables.sources import read_builtin
+    >>> from supred.app.tables.reading import read_builtin
     >>> found = map_of_table(training_table(read_builtin("iris")))
     >>> found.class_map.latent.shape, found.class_map.error < 0.2
     ((150, 2), True)

@@ -75,7 +75,7 @@ def compare(
     --------
     >>> from supred.app.comparison.engine import compare
     >>> from supred.app.tables.assemble import training_table
-    >>> from supred.app.tables.sources import read_builtin
+    >>> from supred.app.tables.reading import read_builtin
     >>> result = compare(
     ...     training_table(read_builtin("iris")), methods=["LDA", "SVC"], tune=False,
     ...     explain=False,

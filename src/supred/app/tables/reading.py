@@ -1,0 +1,161 @@
+"""Tables by name: files of several formats, standard input, built-in data sets."""
+
+import io
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supred.app.tables.builtin import BUILTIN
+from supred.app.tables.sources import FileSource, MemorySource, SparseSource
+from supred.app.tables.table import TableError
+from supred.common.arguments import one_line
+from supred.rows.files.columns import check_names, import_pyarrow
+from supred.rows.files.locating import SUFFIXES, files_of, open_reader
+
+TEXT = ("csv", "tsv")
+FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
+
+
+def read_source(
+    path: str, *, kind: str | None = None, header: bool = True
+) -> MemorySource | SparseSource:
+    """Read a file, or standard input for ``-``.
+
+    Parameters
+    ----------
+    path : str
+    kind : str, optional
+        One of ``FORMATS``; by default inferred from the file's name, CSV or TSV for standard
+        input.
+    header : bool
+        Whether the first line of CSV and TSV names the columns.
+    """
+    if path == "-":
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(sys.stdin.buffer.read())
+            file.flush()
+            return _read(Path(file.name), "standard input", kind or "csv", header)
+    place = Path(path)
+    if place.is_dir():
+        raise TableError(f"{path} is a folder; name a file, or pass --stream.")
+    if not place.exists():
+        raise TableError(f"{path} does not exist.")
+    found = kind or {**SUFFIXES, ".npz": "npz"}.get(place.suffix.lower())
+    if found is None:
+        raise TableError(
+            f"{path}: the format cannot be told from the name; pass --format with one of "
+            f"{', '.join(FORMATS)}."
+        )
+    return _read(place, path, found, header)
+
+
+def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | SparseSource:
+    if not path.stat().st_size and path.is_file():
+        raise TableError(f"{title} is empty.")
+    if kind == "npz":
+        return _read_npz(path, title)
+    if kind == "svmlight":
+        return SparseSource([path], title)
+    return MemorySource(_read_table(path, title, kind, header), title)
+
+
+def _read_table(path: Path, title: str, kind: str, header: bool) -> Any:
+    reader = open_reader(path, kind, header=header, title=title)
+    parts = list(reader.parts(list(range(reader.n_columns))))
+    if not parts:
+        what = "has a header but no rows" if header and kind in ("csv", "tsv") else "has no rows"
+        raise TableError(f"{title} {what}.")
+    return import_pyarrow().concat_tables(parts).rename_columns(reader.column_names)
+
+
+def open_files(
+    paths: Sequence[str],
+    *,
+    kind: str | None = None,
+    header: bool = True,
+    tell: Callable[[float], None] | None = None,
+    copy: Path | None = None,
+) -> tuple[FileSource | SparseSource, list[Path], str]:
+    """Return the source of files that are read part by part, the files and their format."""
+    if kind == "npz":
+        raise TableError("--format npz cannot be combined with --stream.")
+    files = [file for path in paths for file in files_of(path, kind)]
+    kinds = {kind or SUFFIXES[file.suffix.lower()] for file in files}
+    if len(kinds) > 1:
+        raise TableError(f"the files are of several formats ({sorted(kinds)}); use one.")
+    found = kinds.pop()
+    title = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    if found == "svmlight":
+        return SparseSource(files, title), files, found
+    readers = [open_reader(file, found, header=header) for file in files]
+    return FileSource(readers, title, tell, copy if found in TEXT else None), files, found
+
+
+def _read_npz(path: Path, title: str) -> MemorySource:
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        raise TableError(f"{title} is not a readable NPZ file: {one_line(error)}") from None
+    X = _first(arrays, ("X", "x", "data"))
+    if X is None or X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise TableError(f"{title} needs a matrix of numbers called X; it has {list(arrays)}.")
+    y = _first(arrays, ("y", "target", "label", "labels"))
+    if y is not None and y.shape != (len(X),):
+        raise TableError(f"{title}: y has shape {y.shape}, but X has {len(X)} rows.")
+    names = arrays.get("feature_names")
+    named = None if names is None else [str(name) for name in names.ravel()]
+    if named is not None:
+        check_names([*named, *([] if y is None else ["y"])], title)
+        if len(named) != X.shape[1]:
+            raise TableError(
+                f"{title}: feature_names has {len(named)} names, but X has {X.shape[1]} columns."
+            )
+    labels = {} if y is None else {"y": y}
+    return MemorySource.of_matrix(X, title, named, labels)
+
+
+def _first(arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> Any:
+    return next((arrays[name] for name in names if name in arrays), None)
+
+
+def read_builtin(name: str) -> MemorySource:
+    """Return one of the data sets of ``BUILTIN``."""
+    from sklearn import datasets as bundled
+
+    from supred import datasets
+
+    if name not in BUILTIN:
+        raise TableError(f"--dataset {name} is not known; use one of {', '.join(BUILTIN)}.")
+    loaders = {
+        "digits": bundled.load_digits,
+        "iris": bundled.load_iris,
+        "wine": bundled.load_wine,
+        "breast-cancer": bundled.load_breast_cancer,
+    }
+    if name in loaders:
+        bunch = loaders[name]()
+        names, classes = map(str, bunch.feature_names), np.asarray(bunch.target_names).astype(str)
+        return MemorySource.of_matrix(
+            bunch.data, name, list(names), {"class": classes[bunch.target]}
+        )
+    try:
+        if name == "spirals":
+            X, y = datasets.make_spirals(600, n_classes=3, noise=0.02, random_state=0)
+        elif name == "swiss-roll":
+            X, y = datasets.make_classes_on_swiss_roll(1000, random_state=0)
+        elif name == "mnist":
+            X, y = datasets.load_mnist()[:2]
+        else:
+            from supred.datasets.real import data_path
+
+            table = _read_table(Path(data_path(f"uci/{name}.csv")), name, "csv", True)
+            return MemorySource(table, name, "label")
+    except FileNotFoundError as error:
+        raise TableError(str(error)) from None
+    return MemorySource.of_matrix(X, name, labels={"class": y})
