@@ -10,7 +10,7 @@ import pytest
 from supred.plotting.style import COLORS
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver import ActionChains, Keys  # noqa: E402, F401
 from selenium.webdriver.common.by import By  # noqa: E402
 
 CHROMIUM = next(
