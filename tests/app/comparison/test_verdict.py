@@ -9,6 +9,7 @@ from supred.app.comparison.result import (
     ColumnImportance,
     Comparison,
     Confusion,
+    Difference,
     MethodResult,
     Structure,
 )
@@ -132,6 +133,14 @@ def test_confused_classes_and_columns_are_named():
     )
     assert "Most confused by A: 'k1' taken for 'k0' (5 rows, 2 the other way)." in sentences
     assert any("matters most to A is 'b'" in s and "20.0 ± 5.0 points." in s for s in sentences)
+    differences = [Difference(name, 1.0, 2.0, 1.5, 3.0) for name in ("b", "a", "c")]
+    sentences = said(
+        BEST,
+        confusions=[Confusion(0, 1, 2, 5, differences)],
+        importances=[ColumnImportance("b", 0.2, 0.05)],
+    )
+    assert any("the other way); they differ most in 'b' and 'a'." in s for s in sentences)
+    assert any(s.startswith("Of 1 columns looked at, the one that matters") for s in sentences)
 
 
 def test_class_counts_and_confusions_against_a_loop():

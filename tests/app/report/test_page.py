@@ -355,7 +355,7 @@ def test_thinned_lines_keep_their_peaks():
 
 
 def test_charts_have_a_text_for_readers_who_do_not_see_them():
-    bars = [Bar("method 0", 15.0, 1.0, "15.0", 0), Bar("method 1", 99.0, 0.0, "99.0", 1)]
+    bars = [Bar("method 0", 15.0, 1.0, "15.0"), Bar("method 1", 99.0, 0.0, "99.0")]
     assert "error: method 0 15.0; method 1 99.0" in bar_chart(bars, "error")
     assert "objective from 3 to 1.5" in trace_chart({"objective": [3.0, 2.0, 1.5]})
     assert "keeps no trace" in trace_chart(None)
@@ -364,7 +364,7 @@ def test_charts_have_a_text_for_readers_who_do_not_see_them():
 
 @pytest.mark.parametrize("logarithmic", [False, True])
 def test_bars_stay_inside_whatever_their_lengths(logarithmic):
-    bars = [Bar(f"m{k}", v, 0.1, f"{v}", k) for k, v in enumerate((2.0, 1.5, 3.0, 90.0))]
+    bars = [Bar(f"m{k}", v, 0.1, f"{v}") for k, v in enumerate((2.0, 1.5, 3.0, 90.0))]
     chart = bar_chart(bars, "error (%)", logarithmic=logarithmic)
     ends = [
         float(x) + float(width)
@@ -379,7 +379,7 @@ def test_bars_stay_inside_whatever_their_lengths(logarithmic):
 
 
 def test_charts_of_a_single_value_and_of_no_error():
-    one = bar_chart([Bar("m", 0.0, 0.0, "0", 0)], "error (%)")
+    one = bar_chart([Bar("m", 0.0, 0.0, "0")], "error (%)")
     for chart in (one, trace_chart({"mu": [2.0], "train_error": [0.0]})):
         assert "nan" not in chart
         assert "inf" not in chart

@@ -136,7 +136,9 @@ def _with_reasons(found: Comparison, table: Table, run: Run, clock: Clock) -> Co
         table.columns,
         found.y,
         metric=found.metric,
-        seconds=max(min(clock.left(), REASONS_PART * clock.budget), 1.0),
+        # A slow method may have taken more than its part; reasons need half of theirs.
+        seconds=REASONS_PART
+        * max(min(clock.left() / REASONS_PART, clock.budget), clock.budget / 2),
         seed=found.seed,
     )
     pairs = confused_classes(table.X, table.columns, found.y, best.predicted, len(found.classes))

@@ -18,22 +18,12 @@ def _low_dim(setting: dict[str, Any], facts: Facts) -> Any:
     )
 
 
-def _gaussian_widths(facts: Facts) -> list[float]:
-    """Return scikit-learn's "scale" and four times as narrow and as wide, as for SVC."""
-    return [round(2 * facts.gamma * factor, 12) for factor in (1, 4, 0.25)]
-
-
 def _category_settings(facts: Facts) -> Settings:
-    """Return width and ridge by leave-one-out first, then every width, whitened or not."""
-    settings: Settings = [{}]
-    settings += [
-        {"kernel": "rbf", "gamma": gamma, "whiten": whiten}
-        for whiten in (True, False)
-        for gamma in _gaussian_widths(facts)
-    ]
+    """Return kernel and whitening; width and ridge are chosen by leave-one-out."""
+    kernels = ["rbf"]
     if facts.n_features >= facts.n_classes:  # linear axes need as many features as classes
-        settings += [{"kernel": "linear", "whiten": whiten} for whiten in (True, False)]
-    return settings
+        kernels.append("linear")
+    return [{"kernel": kernel, "whiten": whiten} for kernel in kernels for whiten in (True, False)]
 
 
 def _embedding_settings(facts: Facts) -> Settings:
@@ -47,9 +37,9 @@ def _embedding_settings(facts: Facts) -> Settings:
 
 def _discriminant_settings(facts: Facts) -> Settings:
     return [{}] + [
-        {"gamma": gamma, "alpha": alpha}
+        {"gamma": round(2 * facts.gamma * factor, 12), "alpha": alpha}
         for alpha in (1e-3, 1e-2)
-        for gamma in _gaussian_widths(facts)
+        for factor in (1, 4, 0.25)
     ]
 
 

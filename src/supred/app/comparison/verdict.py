@@ -192,9 +192,11 @@ def _confused(comparison: Comparison, best: MethodResult) -> str:
         first, second = second, first
     most, back = max(pair.n_first, pair.n_second), min(pair.n_first, pair.n_second)
     returned = f", {back} the other way" if back else ""
+    columns = " and ".join(f"'{item.column}'" for item in pair.differences[:2])
+    why = f"; they differ most in {columns}" if columns else ""
     return (
         f"Most confused by {best.name}: {first} taken for {second} "
-        f"({most} {'row' if most == 1 else 'rows'}{returned})."
+        f"({most} {'row' if most == 1 else 'rows'}{returned}){why}."
     )
 
 
@@ -204,8 +206,10 @@ def _columns(comparison: Comparison, best: MethodResult) -> str:
         return ""
     top = matter[0]
     also = ", then " + " and ".join(f"'{item.column}'" for item in matter[1:3])
+    looked, n_columns = len(comparison.importances), len(comparison.features)
+    which = "The column" if looked >= n_columns else f"Of {looked} columns looked at, the one"
     return (
-        f"The column that matters most to {best.name} is '{top.column}': shuffled, the error "
+        f"{which} that matters most to {best.name} is '{top.column}': shuffled, the error "
         f"rises by {100 * top.rise:.1f} ± {100 * top.spread:.1f} points"
         f"{also if len(matter) > 1 else ''}."
     )

@@ -31,7 +31,6 @@ class Bar(NamedTuple):
     value: float
     spread: float
     shown: str  # the value in words, at the right end
-    method: int  # position of the method, -1 for something else
 
 
 class _Scale:
@@ -220,6 +219,10 @@ def _frame(x: _Scale, y: _Scale, x_name: str, y_name: str) -> list[Markup]:
 
 
 def _number(value: float) -> str:
+    """Return a number short enough to stand beside an axis."""
+    for unit, name in ((1e6, "M"), (1e3, "k")):
+        if 10 * unit <= abs(value) < 1e9:
+            return f"{value / unit:.4g}{name}"
     return f"{value:.4g}"
 
 

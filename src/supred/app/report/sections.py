@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from supred.app.comparison.peers import MAJORITY
-from supred.app.comparison.result import Comparison, Confusion, MethodResult
+from supred.app.comparison.result import Comparison, Confusion, Difference, MethodResult
 from supred.app.comparison.scores import Estimate, best_method, estimate, ranked
 from supred.app.comparison.verdict import bytes_text, has_structure, seconds_text
 from supred.app.report.charts import Bar, bar_chart, trace_chart
@@ -120,10 +120,10 @@ def _method_bars(comparison: Comparison, axis: str, *, sizes: bool = False) -> M
             bound = 100 * (error.mean + error.standard_error)
         if sizes:
             size = method.model_bytes or 1
-            bars.append(Bar(method.name, float(size), 0.0, bytes_text(size), k))
+            bars.append(Bar(method.name, float(size), 0.0, bytes_text(size)))
         else:
             value, spread = 100 * error.mean, 100 * error.standard_error
-            bars.append(Bar(method.name, value, spread, f"{value:.1f}", k))
+            bars.append(Bar(method.name, value, spread, f"{value:.1f}"))
     if metric == "balanced" and not sizes:
         axis = f"balanced {axis}"
     return bar_chart(bars, axis, logarithmic=sizes, bound=None if sizes else bound)
@@ -137,11 +137,14 @@ def reasons(comparison: Comparison) -> Markup:
     parts: list[Any] = []
     if comparison.importances:
         bars = [
-            Bar(item.column, 100 * item.rise, 100 * item.spread, f"{100 * item.rise:.1f}", -1)
+            Bar(item.column, 100 * item.rise, 100 * item.spread, f"{100 * item.rise:.1f}")
             for item in comparison.importances[:LISTED_COLUMNS]
         ]
         looked = len(comparison.importances)
-        some = "" if looked == len(comparison.features) else f" {looked} columns were looked at."
+        n_columns = len(comparison.features)
+        some = ""
+        if looked < n_columns:
+            some = f" {looked} of {n_columns} columns were looked at, those that differ most first."
         parts += [
             tag("h3", "Which columns matter"),
             tag("div", bar_chart(bars, "rise of the error, in points"), class_="chart"),
@@ -170,26 +173,47 @@ def _weights(comparison: Comparison) -> Markup | None:
 def _pair(comparison: Comparison, pair: Confusion) -> Markup:
     first, second = comparison.classes[pair.first], comparison.classes[pair.second]
     counts = join(
-        tag("b", f"{pair.n_first:,}"),
-        f" of {first} taken for {second}, ",
-        tag("b", f"{pair.n_second:,}"),
-        " the other way. ",
+        *_taken(pair.n_first, first, second),
+        ", ",
+        *_taken(pair.n_second, second, first),
+        ". ",
         tag("span", class_="cells", data_pair=f"{pair.first},{pair.second}"),
     )
     title = tag("h3", f"{first} and {second}")
     if not pair.differences:
         return tag("div", title, tag("p", counts), class_="pair")
-    head = tag("tr", *(tag("th", name) for name in ("column", first, second, "confused rows")))
+    names = ("column", f"mean of {first}", f"mean of {second}", "confused rows", "they look")
+    head = tag("tr", *(tag("th", name) for name in names))
     body = [
         tag(
             "tr",
             tag("th", item.column, scope="row"),
             *(tag("td", f"{value:.4g}") for value in (item.first, item.second, item.confused)),
+            tag("td", _looks(item, first, second)),
         )
         for item in pair.differences
     ]
     table = tag("table", tag("thead", head), tag("tbody", *body))
-    return tag("div", title, tag("p", counts), tag("div", table, class_="scroll"), class_="pair")
+    why = tag(
+        "p",
+        "The columns in which the two differ most, and where the confused rows lie in them.",
+        class_="hint",
+    )
+    return tag(
+        "div", title, tag("p", counts), why, tag("div", table, class_="scroll"), class_="pair"
+    )
+
+
+def _taken(count: int, true: str, taken_for: str) -> tuple[Any, ...]:
+    """Return how many rows of a class were taken for another, in words."""
+    rows = "row" if count == 1 else "rows"
+    return tag("b", f"{count:,}"), f" {rows} of class {true} taken for {taken_for}"
+
+
+def _looks(item: Difference, first: str, second: str) -> str:
+    """Say which class confused rows resemble in a column."""
+    share = (item.confused - item.first) / ((item.second - item.first) or 1.0)
+    return "between" if 1 / 3 <= share <= 2 / 3 else f"like {first if share < 0.5 else second}"
 
 
 def map_line(comparison: Comparison) -> Markup | None:
