@@ -146,7 +146,7 @@ class CategoryAxesDisplay:
             tip = reach * np.eye(3)[k]
             ax.quiver(0, 0, 0, *tip, color=class_style(k).color, lw=2.0, arrow_length_ratio=0.06)
             ax.text(*(1.06 * tip), shown_name(label), color=EDGE, weight="bold", ha="center")
-        draw_rows(ax, self.Z.T, self.y, self.classes, wrong=self.wrong)
+        draw_rows(ax, list(self.Z.T), self.y, self.classes, wrong=self.wrong)
         ax.set(
             **{
                 f"{axis}label": f"axis of {shown_name(label)}"

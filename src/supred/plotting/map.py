@@ -135,7 +135,7 @@ class MapDisplay:
         inside = ((low <= self.Z) & (high >= self.Z)).all(axis=1)
         held = np.ones(len(self.y), dtype=bool) if self.held_out is None else self.held_out
         held_inside = None if self.held_out is None else held[inside]
-        draw_rows(ax, self.Z[inside].T, self.y[inside], classes, held_out=held_inside)
+        draw_rows(ax, list(self.Z[inside].T), self.y[inside], classes, held_out=held_inside)
         self._draw_far(ax, classes, inside, low, high)
         if self.Z_new is not None:
             place = np.clip(self.Z_new, low + margin / 4, high - margin / 4)
