@@ -100,12 +100,14 @@ def mnist_60k(data: Arrays, quick: bool) -> Iterator[Row]:
 
 def spirals(quick: bool) -> Iterator[Row]:
     X, y = make_spirals(1000, random_state=0)
-    model = LowDimSVC(n_centers=100, gamma=30.0, random_state=0).fit(X, y)
+    model = LowDimSVC(n_centers=100, gamma=30.0, max_iter=50, random_state=0).fit(X, y)
     wrong = int((model.predict(X) != y).sum())
     yield Row("two spirals, M = 100: training errors", str(wrong), "0", "0", wrong == 0)
     for K in (2, 3) if quick else range(2, 7):
         X, y = make_spirals(500 * K, n_classes=K, random_state=0)
-        model = LowDimSVC(centers="all", gamma=100.0, random_state=0, n_jobs=2).fit(X, y)
+        model = LowDimSVC(centers="all", gamma=100.0, max_iter=50, random_state=0, n_jobs=2).fit(
+            X, y
+        )
         wrong = int((model.predict(X) != y).sum())
         Z = model.transform(X)
         means = np.array([Z[y == k].mean(axis=0) for k in range(K)])

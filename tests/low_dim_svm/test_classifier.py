@@ -84,6 +84,28 @@ def test_any_number_of_dimensions(digits, n_components):
     assert model.score(X_test, y_test) > {1: 0.15, 2: 0.5, 3: 0.85}.get(n_components, 0.95)
 
 
+@pytest.mark.parametrize(
+    ("options", "few"),
+    [
+        ({"n_centers": 40}, True),
+        ({"n_centers": 20}, False),  # less than a centre for four rows
+        ({"n_centers": 40, "init": "sphere"}, False),
+        ({"n_centers": 40, "n_components": 1}, False),
+        ({"n_centers": 40, "tol": 1e-3}, False),
+        ({"n_centers": 40, "early_stopping": True}, False),
+        ({"n_centers": 40, "max_iter": 3}, False),
+        ({"mapping": "linear"}, False),
+    ],
+)
+def test_two_iterations_are_enough_with_many_centers(options, few):
+    X, y = blobs(n_rows=120, n_classes=3, spread=2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LowDimSVC(random_state=0, **options).fit(X, y)
+    assert (model.stopping_reason_ == "completed") == few
+    assert not few or model.n_iter_ == 2
+
+
 def test_ovo_votes_as_svc_does():
     X, y = blobs(n_rows=200, n_classes=5, spread=4.0)
     model = LowDimSVC(multi_class="ovo", n_centers=40, random_state=0).fit(X, y)
@@ -389,6 +411,7 @@ def test_scores_of_each_iteration_by_scikit_learns_monitor():
         ({"mu": 0}, "mu=0"),
         ({"mu_factor": 0.9}, "mu_factor=0.9"),
         ({"max_iter": -1}, "max_iter=-1"),
+        ({"max_iter": "few"}, "max_iter='few' is not known"),
         ({"tol": -1}, "tol=-1"),
         ({"validation_fraction": 1.0}, "validation_fraction=1.0"),
         ({"n_iter_no_change": 0}, "n_iter_no_change=0"),

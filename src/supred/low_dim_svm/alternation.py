@@ -51,6 +51,8 @@ class Schedule:
         Algorithm 1 of the paper. None raises it after every iteration.
     max_iter : int
         Most iterations, over all values of mu.
+    enough : int or None
+        Iterations after which it ends in any case, because more would gain nothing.
     tol : float
         Relative change of the objective under which the alternation has converged. If mu grows
         in every iteration and `tol` is 0.01 or more, it has also converged when two iterations
@@ -64,6 +66,7 @@ class Schedule:
     mu_factor: float = 1.5
     inner_tol: float | None = None
     max_iter: int = 50
+    enough: int | None = None
     tol: float = 1e-2
     patience: int = 5
 
@@ -79,6 +82,8 @@ class Schedule:
 
     def stopping_reason(self, history: History, *, validated: bool) -> str:
         """Return why the alternation has come to its end, or an empty string."""
+        if self.enough is not None and len(history["mu"]) > self.enough:
+            return "completed"
         # Of each value of mu the last iteration counts; without an inner loop that is each.
         mu = np.array(history["mu"])
         ends = np.arange(len(mu))
@@ -122,7 +127,7 @@ class Result:
     n_iter : int
         Iterations done.
     stopping_reason : str
-        "converged", "validation", "max_iter" or "callback".
+        "converged", "completed", "validation", "max_iter" or "callback".
     """
 
     mapping: Mapping

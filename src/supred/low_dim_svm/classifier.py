@@ -81,8 +81,11 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         mu grows when an iteration changes the penalised objective by at most this, relatively:
         the paper's inner loop, which takes several times as many iterations. By default mu
         grows after every iteration.
-    max_iter : int, default=50
-        Most iterations, over all values of mu.
+    max_iter : int or "auto", default="auto"
+        Most iterations, over all values of mu. "auto" is 50, but 2 where there is a centre for
+        every four rows, the classes begin at the corners of a simplex, no validation rows are
+        given and ``tol >= 0.01``: there more iterations lower the objective, and the error on
+        training rows only.
     tol : float, default=1e-2
         The alternation has converged when two iterations in a row change the objective by at
         most this, relatively. From 0.01 on, two iterations in a row that leave the training
@@ -139,7 +142,8 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         The iteration whose model was kept: least validation error, or least nested objective
         without a validation part.
     stopping_reason_ : str
-        "converged", "validation", "max_iter" or "callback".
+        "converged", "completed" (the two iterations of "auto"), "validation", "max_iter" or
+        "callback".
     model_size_ : ModelSize
         Numbers and bytes that the model needs to predict.
     flops_per_row_ : int
@@ -193,7 +197,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         mu: float = 2.0,
         mu_factor: float = 1.5,
         inner_tol: float | None = None,
-        max_iter: int = 50,
+        max_iter: Any = "auto",
         tol: float = 1e-2,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -276,7 +280,10 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         mapping = prepare_mapping(problem, settings, rng)
         self._tell("training rows prepared")
         callbacks = FitCallbacks(
-            self, problem.X, problem.classes[problem.class_index], settings.max_iter
+            self,
+            problem.X,
+            problem.classes[problem.class_index],
+            None if isinstance(settings.max_iter, str) else settings.max_iter,
         )
         n_components = settings.dimensions(problem.n_classes)
 
@@ -337,10 +344,10 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
 
     def _warn(self) -> None:
         """Say what did not converge."""
-        if self.stopping_reason_ == "max_iter" and self.max_iter > 0:
+        if self.stopping_reason_ == "max_iter" and self.n_iter_ > 0:
             advice = "" if self.early_stopping else ", or set early_stopping=True"
             warnings.warn(
-                f"LowDimSVC did not converge in max_iter={self.max_iter} iterations; "
+                f"LowDimSVC did not converge in max_iter={self.n_iter_} iterations; "
                 f"raise max_iter or tol{advice}.",
                 ConvergenceWarning,
                 stacklevel=4,

@@ -132,7 +132,7 @@ class LowDimSVCCV(LowDimModel):
         mu: float = 2.0,
         mu_factor: float = 1.5,
         inner_tol: float | None = None,
-        max_iter: int = 50,
+        max_iter: Any = "auto",
         tol: float = 1e-2,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,

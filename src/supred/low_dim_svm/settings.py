@@ -13,7 +13,12 @@ from supred.common.arguments import (
     check_n_jobs,
     check_real,
 )
-from supred.low_dim_svm.alternation import Schedule
+from supred.low_dim_svm.alternation import COARSE_TOL, Schedule
+
+# Most iterations by default, and how many do where the start is nearly as good as what the
+# alternation makes of it: with so many centres per row more of them only fit the training rows.
+MAX_ITER, ENOUGH = 50, 2
+CENTERS_PER_ROW = 0.25
 
 
 @dataclass(frozen=True)
@@ -25,8 +30,8 @@ class Settings:
     Examples
     --------
     >>> from supred.low_dim_svm.settings import Settings
-    >>> Settings(C=10.0).schedule.mu
-    2.0
+    >>> Settings(C=10.0).schedule(n_rows=900, n_classes=3, n_centers=300).enough
+    2
     >>> Settings(C=-1)
     Traceback (most recent call last):
     ValueError: C=-1 is out of range; use a number in (0, inf).
@@ -45,7 +50,7 @@ class Settings:
     mu: float = 2.0
     mu_factor: float = 1.5
     inner_tol: float | None = None
-    max_iter: int = 50
+    max_iter: int | str = "auto"
     tol: float = 1e-2
     early_stopping: bool = False
     validation_fraction: float = 0.1
@@ -65,14 +70,30 @@ class Settings:
         names = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in parameters.items() if name in names})
 
-    @property
-    def schedule(self) -> Schedule:
-        """How mu grows and when the alternation ends."""
+    def schedule(
+        self, n_rows: int, n_classes: int, n_centers: int, *, validated: bool = False
+    ) -> Schedule:
+        """Return how mu grows and when the alternation ends.
+
+        Few iterations are enough for many centres and a start at the corners of a simplex, unless
+        held-out rows or a small `tol` are to tell when it ends.
+        """
+        few = (
+            self.max_iter == "auto"
+            and n_centers >= CENTERS_PER_ROW * n_rows
+            and isinstance(self.init, str)
+            and self.init in ("auto", "simplex")
+            and self.dimensions(n_classes) >= n_classes - 1
+            and not validated
+            and self.inner_tol is None
+            and self.tol >= COARSE_TOL
+        )
         return Schedule(
             mu=self.mu,
             mu_factor=self.mu_factor,
             inner_tol=self.inner_tol,
-            max_iter=self.max_iter,
+            max_iter=MAX_ITER if isinstance(self.max_iter, str) else self.max_iter,
+            enough=ENOUGH if few else None,
             tol=self.tol,
             patience=self.n_iter_no_change,
         )
@@ -129,7 +150,10 @@ class Settings:
         if self.inner_tol is not None:
             check_real("inner_tol", self.inner_tol, low=0, low_inclusive=False)
         check_real("tol", self.tol, low=0)
-        check_integer("max_iter", self.max_iter, low=0)
+        if isinstance(self.max_iter, str):
+            check_choice("max_iter", self.max_iter, ("auto",))
+        else:
+            check_integer("max_iter", self.max_iter, low=0)
         check_flag("early_stopping", self.early_stopping)
         check_integer("n_iter_no_change", self.n_iter_no_change, low=1)
         check_real(

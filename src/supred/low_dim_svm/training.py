@@ -8,6 +8,7 @@ import numpy as np
 from supred.low_dim_svm.alternation import OnIteration, Result, State, alternate
 from supred.low_dim_svm.losses import make_loss
 from supred.low_dim_svm.mappings.base import Mapping
+from supred.low_dim_svm.mappings.basis import RBFMapping
 from supred.low_dim_svm.mappings.choice import make_mapping
 from supred.low_dim_svm.problem import Problem
 from supred.low_dim_svm.settings import Settings
@@ -89,7 +90,12 @@ def train(
         loss,
         Z,
         problem.weights,
-        settings.schedule,
+        settings.schedule(
+            len(problem.class_index),
+            problem.n_classes,
+            mapping.n_basis if isinstance(mapping, RBFMapping) else 0,
+            validated=held_out is not None,
+        ),
         train_error=problem.train_error,
         validation_error=None
         if held_out is None

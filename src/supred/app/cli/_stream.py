@@ -78,10 +78,10 @@ def passes_of(estimator: Any) -> tuple[int, int] | None:
     """Return how often a fit reads the rows, usually and at most; None if that is not known."""
     if not isinstance(estimator, LowDimSVC):
         return None
-    max_iter = estimator.max_iter
+    max_iter = 50 if estimator.max_iter == "auto" else int(estimator.max_iter)
     # LowDimSVC reads them eight times at first, and two or three times in each iteration, of
     # which ten are usual; the training error takes one more pass.
-    return 9 + 2 * min(10, int(max_iter)), 9 + 3 * int(max_iter)
+    return 9 + 2 * min(10, max_iter), 9 + 3 * max_iter
 
 
 def _cache_folder(options: argparse.Namespace) -> Path | None:
