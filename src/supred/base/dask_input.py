@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from supred.common.arrays import on_host
 from supred.rows.cluster.collections import is_dask
 
 __all__ = ["is_dask", "lazily", "refuse", "unpacked"]
 
 
 def unpacked(X: Any, *values: Any) -> tuple[Any, ...]:
-    """Return rows as a source if they are a Dask collection, and labels or weights as arrays.
+    """Return rows as a source if they are a Dask collection, and labels or weights on the host.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ def unpacked(X: Any, *values: Any) -> tuple[Any, ...]:
 
         connected_client()
         X = DaskSource(X)
-    return X, *(gathered(value, name) for name, value in values)
+    return X, *(on_host(gathered(value, name)) for name, value in values)
 
 
 def refuse(model: Any, X: Any) -> None:

@@ -24,6 +24,7 @@ from supred.base.sources import (
 from supred.base.state import present_attributes
 from supred.base.validation import are_ready
 from supred.common.arguments import check_n_jobs
+from supred.common.arrays import cast, on_host, place_of, stays_in_place
 from supred.common.labels import check_no_label_missing, encode_labels
 
 
@@ -59,6 +60,9 @@ class LatentClassifier(
     # Whether rows may come block by block, from files, memory maps or a cluster.
     _takes_sources = False
 
+    # Whether rows may be arrays of torch or CuPy, which then stay where they are.
+    _takes_devices = False
+
     # What `fit` sets, of which an estimator may have some only; a subclass adds its own.
     _fitted_attributes: tuple[str, ...] = (
         "classes_",
@@ -84,7 +88,7 @@ class LatentClassifier(
         refuse(self, X)
         if y is not None:
             check_no_label_missing(y)
-        X, y = self._validate_rows(X, y)
+        X, y = self._validate_rows(X, on_host(y))
         return X, *encode_labels(y)
 
     def _validate_rows(self, X: Any, *y: Any, reset: bool = True, **options: Any) -> Any:
@@ -92,13 +96,26 @@ class LatentClassifier(
 
         `reset` chooses the unit anew, as for a fit; `options` add to the `_input_options`.
         """
-        found = validate_data(self, X, *y, reset=reset, **{**self._input_options, **options})
+        found = validate_data(self, X, *y, reset=reset, **{**self._options_for(X), **options})
         X, *labels = found if y else (found,)
         if reset:
             check_n_jobs(getattr(self, "n_jobs", None))
             self._unit_exponent = unit_exponent(X, "X", stacklevel=5)
         X = in_unit(X, self._unit_exponent)
         return (X, *labels) if y else X
+
+    def _options_for(self, X: Any) -> dict[str, Any]:
+        """Return what `validate_data` may accept in `X`, in the words of its array library."""
+        if not stays_in_place(X):
+            return self._input_options
+        place = place_of(X)
+        if not self._takes_devices:
+            raise TypeError(
+                f"{type(self).__name__} does not take arrays of {place.name} with "
+                "array_api_dispatch=True; give a NumPy array, or use LowDimSVC or "
+                "RBFNetClassifier."
+            )
+        return {**self._input_options, "dtype": [place.xp.float64, place.xp.float32]}
 
     @abstractmethod
     def _project(self, X: Any) -> np.ndarray:
@@ -173,8 +190,7 @@ class LatentClassifier(
         """
         if is_dask(X):
             return lazily(self, X, _labels)
-        scores = self._decide(self._latent(X))
-        return self.classes_[winners(scores)]
+        return labels_of(self._decide(self._latent(X)), self.classes_)
 
     def score_latent(self, Z: np.ndarray) -> np.ndarray:
         """Return the scores of latent coordinates, as `decision_function` does for rows.
@@ -189,7 +205,7 @@ class LatentClassifier(
         scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
         """
         check_is_fitted(self)
-        return self._decide(np.asarray(Z))
+        return self._decide(Z if stays_in_place(Z) else np.asarray(Z))
 
     def classify_latent(self, Z: np.ndarray) -> np.ndarray:
         """Return the class of each point of the latent space, as `predict` does for rows.
@@ -203,8 +219,7 @@ class LatentClassifier(
         -------
         labels : ndarray of shape (n_rows,)
         """
-        scores = self.score_latent(Z)
-        return self.classes_[winners(scores)]
+        return labels_of(self.score_latent(Z), self.classes_)
 
     def to_state(self) -> dict[str, Any]:
         """Return parameters and fitted attributes: all that a file must hold of the estimator."""
@@ -246,10 +261,12 @@ class LatentClassifier(
         score : float
         """
         if not is_dask(X):
-            return float(super().score(X, y, sample_weight))
+            predicted = on_host(self.predict(X))
+            return float(
+                accuracy_score(on_host(y), predicted, sample_weight=on_host(sample_weight))
+            )
         _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
-        predicted: Any = self.predict(X)
-        return float(accuracy_score(y, predicted.compute(), sample_weight=sample_weight))
+        return float(accuracy_score(y, self.predict(X).compute(), sample_weight=sample_weight))
 
     @property
     def row_unit_(self) -> float:
@@ -273,8 +290,26 @@ class LatentClassifier(
 def winners(scores: np.ndarray) -> np.ndarray:
     """Return the index of the winning class of each row of scores."""
     if scores.ndim == 1:
-        return (scores > 0).astype(int)
-    return np.argmax(scores, axis=1)
+        return cast(scores > 0, int)
+    return place_of(scores).xp.argmax(scores, axis=1)
+
+
+def labels_of(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the label of the winning class of each row of scores.
+
+    Numbers are where the scores are; labels of other types are NumPy's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.base.latent_classifier import labels_of
+    >>> labels_of(np.array([-1.0, 2.0]), np.array(["a", "b"])).tolist()
+    ['a', 'b']
+    """
+    index = winners(scores)
+    if classes.dtype.kind in "iufb":
+        return place_of(scores).put(classes)[index]
+    return classes[on_host(index)]
 
 
 def _coordinates(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
@@ -286,4 +321,4 @@ def _scores(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
 
 
 def _labels(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
-    return np.asarray(model.classes_[winners(_scores(model, block))])
+    return np.asarray(labels_of(_scores(model, block), model.classes_))

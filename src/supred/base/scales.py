@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.common.arguments import largest_magnitude
+from supred.common.arrays import cast, is_foreign, on_host, type_name
 
 # The exponents of two up to which rows and weights are used as they are.
 SAFE_EXPONENT = {np.dtype(np.float64): 64, np.dtype(np.float32): 24}
@@ -49,7 +50,7 @@ def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel
     """
     largest = largest_magnitude(values)
     exponent = int(np.frexp(largest)[1]) - 1  # largest is in [2^exponent, 2^(exponent + 1))
-    if largest == 0 or abs(exponent) <= (SAFE_EXPONENT[values.dtype] if safe is None else safe):
+    if largest == 0 or abs(exponent) <= (SAFE_EXPONENT[type_name(values)] if safe is None else safe):
         return 0
     warnings.warn(
         f"the largest number in {name} is {largest:.2g}; {name} is counted in units of "
@@ -69,13 +70,15 @@ def in_unit(values: Any, exponent: int) -> Any:
         values = values.copy()
         values.data = in_unit(values.data, exponent)
         return values
+    if is_foreign(values):  # in two steps: the factor itself may not be a finite number
+        return values * 2.0 ** -(exponent // 2) * 2.0 ** (exponent // 2 - exponent)
     with np.errstate(over="ignore"):
         return np.ldexp(values, np.int32(-exponent))
 
 
 def is_safe(X: Any) -> bool:
     """Tell whether no number of the rows is so large that squares may overflow."""
-    return largest_magnitude(X) < 2.0 ** SAFE_EXPONENT[X.dtype]
+    return largest_magnitude(X) < 2.0 ** SAFE_EXPONENT[type_name(X)]
 
 
 def project_far_rows(project: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
@@ -96,8 +99,8 @@ def project_far_rows(project: Callable[[Any], np.ndarray], X: Any) -> np.ndarray
     largest = largest_magnitude(X)
     if largest <= MOST_PREDICTED:
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = project(X.astype(np.float64)).astype(X.dtype)
-        if np.isfinite(Z).all():
+            Z = cast(project(cast(X, np.float64)), type_name(X))
+        if np.isfinite(on_host(Z)).all():
             return Z
     raise ValueError(
         f"X holds numbers up to {largest:.2g} in the unit of the training rows, too far from them "

@@ -39,6 +39,7 @@ class StreamedClassifier(LatentClassifier):
     """
 
     _takes_sources = True
+    _takes_devices = True
 
     loss: str
 

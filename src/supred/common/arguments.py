@@ -19,7 +19,7 @@ def largest_magnitude(values: Any) -> float:
     """
     values = values.data if sparse.issparse(values) else values
     # Without the absolute values, which would take as much memory as the rows.
-    return float(max(values.max(), -values.min())) if values.size else 0.0
+    return 0.0 if 0 in values.shape else float(max(values.max(), -values.min()))
 
 
 # Counts stay whole numbers where they are multiplied with numbers in double precision.

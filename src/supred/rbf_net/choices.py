@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
+from supred.common.arrays import HOST, cast, on_host, place_of
 from supred.rbf_net.descent import Course, Draws, Problem, State, descend, units_of
 from supred.rbf_net.journal import Journal
 from supred.rbf_net.network import Networks, coordinates, scores
@@ -174,8 +175,9 @@ class Runners:
         # candidate by candidate, all parts of each
         flat = np.stack([nets.flat for nets, _ in started], axis=1)
         nets = Networks(started[0][0].shape, flat.reshape(-1, flat.shape[2]))
-        self.units = units_of(nets, float(np.mean([spread for _, spread in started])))
-        self.state = State.begin(nets)
+        units = units_of(nets, float(np.mean([spread for _, spread in started])))
+        self.units = training.table.place.put(units)
+        self.state = State.begin(nets.to(training.table.place))
         self.rate = training.learning_rate
 
     @classmethod
@@ -187,8 +189,11 @@ class Runners:
         runners.training, runners.parts, runners.candidates = training, tuple(parts), [candidate]
         runners.trained = tuple(part.train for part in parts)
         some = parts[0].train[:: max(1, len(parts[0].train) // 1000)]
-        u = coordinates(nets, training.table.take(some[None]))
-        runners.units = units_of(nets, float(np.sqrt(np.mean(np.square(u)))) or 1.0)
+        place = training.table.place
+        nets = nets.to(place)
+        u = on_host(coordinates(nets, training.table.take(some[None])))
+        spread = float(np.sqrt(np.mean(np.square(u)))) or 1.0
+        runners.units = place.put(units_of(nets.to(HOST), spread))
         runners.state = State.begin(nets)
         runners.rate = training.learning_rate
         return runners
@@ -205,7 +210,8 @@ class Runners:
         checks = np.linspace(self.state.step, course.end, n_checks + 1)[1:].round()
         for until in checks.astype(int).tolist():
             on = partial(descend, self.state, training.problem, draws, course, self.units, until)
-            self.state, losses = training.journal.record(on, self.state.nets.shape)
+            state, losses = training.journal.record(on, self.state.nets.shape)
+            self.state = state.to(training.table.place)
             yield losses
 
     def look_at(self, n_rows: int) -> None:
@@ -254,7 +260,7 @@ def start_on(
     most = max(2000, 10 * training.n_centers)
     some = np.sort(rng.permutation(train)[:most]) if len(train) > most else train
     table = training.table
-    sample = Sample(table.take(some), table.index[some], table.weights[some].astype(float))
+    sample = Sample(on_host(table.take(some)), table.index[some], table.weights[some].astype(float))
     unique, which = np.unique(widths, return_inverse=True)
     n_centers = min(training.n_centers, len(some))
     nets, spread = start_networks(sample, training.codes, rank, n_centers, unique, rng)
@@ -264,7 +270,8 @@ def start_on(
 def scores_in_blocks(nets: Networks, table: Table, rows: np.ndarray) -> np.ndarray:
     """Return the scores of some rows of a table, shape (n_networks, n_rows, n_scores)."""
     blocks = np.array_split(rows, max(1, -(-len(rows) // EVALUATED_ROWS)))
-    return np.concatenate([scores(nets, table.take(block[None])) for block in blocks], axis=1)
+    found = [on_host(scores(nets, table.take(block[None]))) for block in blocks]
+    return np.concatenate(found, axis=1)
 
 
 def verdict_of(values: np.ndarray, index: np.ndarray, weights: np.ndarray) -> Verdict:
@@ -285,8 +292,10 @@ def verdict_of(values: np.ndarray, index: np.ndarray, weights: np.ndarray) -> Ve
 
 def class_scores(values: np.ndarray) -> np.ndarray:
     """Return one score per class, of one score in all for two classes."""
-    values = np.asarray(values, dtype=float)
-    return np.column_stack([np.zeros(len(values)), values]) if values.shape[1] == 1 else values
+    values, place = cast(values, float), place_of(values)
+    if values.shape[1] > 1:
+        return values
+    return place.xp.concatenate([place.xp.zeros_like(values), values], axis=1)
 
 
 def calibration(full: np.ndarray, index: np.ndarray, shares: np.ndarray) -> tuple[float, float]:

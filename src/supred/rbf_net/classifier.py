@@ -24,6 +24,7 @@ from supred.common.arguments import (
     check_n_jobs,
     check_real,
 )
+from supred.common.arrays import place_of, type_name
 from supred.rbf_net.choices import class_scores
 from supred.rbf_net.descent import State
 from supred.rbf_net.fitted import GaussianNetwork, project_through
@@ -418,12 +419,13 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         return project_through(self.stages_, X)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
-        values = Z @ self.coef_.T.astype(Z.dtype, copy=False)
-        values += self.intercept_.astype(Z.dtype, copy=False)
+        values = Z @ place_of(Z).put(self.coef_.T.astype(type_name(Z), copy=False))
+        values += place_of(Z).put(self.intercept_.astype(type_name(Z), copy=False))
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def _class_scores(self, Z: np.ndarray) -> np.ndarray:
-        return class_scores(Z @ self.coef_.T + self.intercept_)
+        put = place_of(Z).put
+        return class_scores(Z @ put(self.coef_.T) + put(self.intercept_))
 
     def _model_arrays(self) -> list[np.ndarray]:
         arrays = [array for stage in self.stages_ for array in stage.arrays()]

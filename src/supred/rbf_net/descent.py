@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from supred.common.arrays import Place, copied, on_host, place_of, recorded, type_name
 from supred.rbf_net.network import Networks, Noise, RowLoss, mean_loss, noise_width
 
 # Adam's memory of gradients and of their squares.
@@ -67,7 +68,7 @@ class Draws:
 
 @dataclass(frozen=True)
 class Problem:
-    """What a descent looks at.
+    """What a descent looks at; rows, targets and weights are where the networks are.
 
     Attributes
     ----------
@@ -81,7 +82,7 @@ class Problem:
     decay : float
         Slope of the regulariser per unit of W and of V.
     steps_at_once : int
-        Steps whose rows are fetched together: 1 in memory, many for rows in files.
+        Steps whose rows are fetched together: 1 in memory, many for rows in files and on devices.
     """
 
     take: Callable[[np.ndarray], np.ndarray]
@@ -113,16 +114,23 @@ class State:
     @classmethod
     def begin(cls, nets: Networks) -> "State":
         """Return the state before the first step."""
-        return cls(nets, np.zeros_like(nets.flat), np.zeros_like(nets.flat))
+        return cls(nets, nets.place.xp.zeros_like(nets.flat), nets.place.xp.zeros_like(nets.flat))
 
     def take(self, indices: Any) -> "State":
         """Return the state of some of the networks."""
         return State(
             self.nets.take(indices),
-            self.first[indices].copy(),
-            self.second[indices].copy(),
+            copied(self.first[indices]),
+            copied(self.second[indices]),
             self.step,
         )
+
+    def to(self, place: Place) -> "State":
+        """Return the state at another place."""
+        if place == self.nets.place:
+            return self
+        first, second = (place.put(on_host(values)) for values in (self.first, self.second))
+        return State(self.nets.to(place), first, second, self.step)
 
 
 @dataclass(frozen=True)
@@ -188,41 +196,59 @@ def descend(
         Mean loss of the rows seen.
     """
     state = state.take(slice(None))
-    nets, shape = state.nets, state.nets.shape
+    nets, place, precision = state.nets, state.nets.place, type_name(state.nets.flat)
     until = course.end if until is None else min(until, course.end)
-    gradient = Networks.zeros(shape, len(nets), nets.flat.dtype)
-    levels = course.levels.astype(nets.flat.dtype)
-    losses, first_step = np.zeros(len(nets)), state.step
-    width = noise_width(shape) if np.any(levels > 0) else 0
-    normals = _normals(draws, first_step, width) if width else None
-    for chosen, rows in _blocks(problem, draws, first_step, until):
-        losses += mean_loss(
-            nets,
-            rows,
-            problem.targets[chosen],
-            problem.weights[chosen],
-            problem.row_loss,
-            gradient,
-            None if normals is None else Noise(levels, next(normals)),
-        )
+    gradient = Networks.zeros(nets.shape, len(nets), precision, place)
+    levels = place.put(course.levels.astype(precision))
+    losses, first_step = place.zeros((len(nets),), float), state.step
+
+    def step(rows: Any, targets: Any, weights: Any, rates: Any, *normals: Any) -> None:
+        nonlocal losses
+        noise = Noise(levels, normals[0]) if normals else None
+        losses += mean_loss(nets, rows, targets, weights, problem.row_loss, gradient, noise)
         if problem.decay:
             gradient.W[...] += problem.decay * nets.W
             gradient.coef[...] += problem.decay * nets.coef
-        rates = course.rate(state.step) * units
-        state.step += 1
-        adam_step(nets.flat, gradient.flat, state.first, state.second, rates, state.step)
-    return state, losses / max(1, state.step - first_step)
+        adam_step(nets.flat, gradient.flat, state.first, state.second, rates[0] * units, rates[1])
+
+    width = noise_width(nets.shape) if np.any(course.levels > 0) else 0
+    quick_step = recorded(step, place)
+    for arrays in _inputs(problem, draws, course, first_step, until, width):
+        quick_step(*arrays)
+    state.step = max(first_step, until)
+    return state, on_host(losses) / max(1, until - first_step)
 
 
-def _blocks(
-    problem: Problem, draws: Draws, first_step: int, until: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield indices and rows of each step; rows of several steps are fetched together."""
-    steps = draws.blocks(first_step)
+def _inputs(
+    problem: Problem, draws: Draws, course: Course, first_step: int, until: int, width: int
+) -> Iterator[tuple[Any, ...]]:
+    """Yield what each step needs; that of several steps is fetched together.
+
+    Yields
+    ------
+    rows, targets, weights : arrays
+        Of the block of the step.
+    rates : array of shape (2,)
+        Learning rate and bias correction.
+    normals : array
+        If there is noise: `width` standard normal numbers per row.
+    """
+    place, precision = place_of(problem.targets), type_name(problem.targets)
+    steps, normals = draws.blocks(first_step), _normals(draws, first_step, width)
     for first in range(first_step, until, problem.steps_at_once):
-        n_steps = min(problem.steps_at_once, until - first)
-        group = np.stack([next(steps) for _ in range(n_steps)])
-        yield from zip(group, problem.take(group), strict=True)
+        numbers = range(first, min(first + problem.steps_at_once, until))
+        chosen = np.stack([next(steps) for _ in numbers])
+        rates = [(course.rate(number), bias_correction(number + 1)) for number in numbers]
+        there = place.put(chosen)
+        arrays = [
+            problem.take(chosen),
+            problem.targets[there],
+            problem.weights[there],
+            place.put(np.array(rates, dtype=precision)),
+        ]
+        if width:
+            arrays.append(place.put(np.stack([next(normals) for _ in numbers])))
+        yield from zip(*arrays, strict=True)
 
 
 def _normals(draws: Draws, first_step: int, width: int) -> Iterator[np.ndarray]:
@@ -244,36 +270,43 @@ def adam_step(
     first: np.ndarray,
     second: np.ndarray,
     rate: np.ndarray,
-    step: int,
+    correction: Any,
 ) -> None:
     """Move `value` in place by one step of Adam; `slope` and `rate` are used up.
 
     ``m <- b1 m + (1 - b1) g``, ``v <- b2 v + (1 - b2) g^2``,
-    ``value <- value - rate (m / (1 - b1^t)) / sqrt(v / (1 - b2^t))``.
+    ``value <- value - rate m / (correction sqrt(v))``, see :func:`bias_correction`.
 
     Examples
     --------
     The first step has the length of the rate, whatever the slope.
 
     >>> import numpy as np
-    >>> from supred.rbf_net.descent import adam_step
+    >>> from supred.rbf_net.descent import adam_step, bias_correction
     >>> value, slope = np.array([1.0]), np.array([1e-3])
-    >>> adam_step(value, slope, np.zeros(1), np.zeros(1), rate=np.array([0.1]), step=1)
+    >>> first = bias_correction(1)
+    >>> adam_step(value, slope, np.zeros(1), np.zeros(1), rate=np.array([0.1]), correction=first)
     >>> value.round(6)
     array([0.9])
     """
+    xp = place_of(value).xp
     first *= MOMENTUM
     first += (1.0 - MOMENTUM) * slope
     rate *= first
-    np.square(slope, out=slope)
+    xp.square(slope, out=slope)
     second *= SECOND_MOMENT
     slope *= 1.0 - SECOND_MOMENT
     second += slope
-    np.sqrt(second, out=slope)
-    slope *= (1.0 - MOMENTUM**step) / np.sqrt(1.0 - SECOND_MOMENT**step)
+    xp.sqrt(second, out=slope)
+    slope *= correction
     slope += TINY
     rate /= slope
     value -= rate
+
+
+def bias_correction(step: int) -> float:
+    """Return ``(1 - b1^t) / sqrt(1 - b2^t)`` of step t: the memory of the first steps is short."""
+    return float((1.0 - MOMENTUM**step) / np.sqrt(1.0 - SECOND_MOMENT**step))
 
 
 def units_of(nets: Networks, spread: float) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.base.state import register
+from supred.common.arrays import Place, at_least, cast, place_of, type_name
 from supred.rbf_net.network import Networks, Shape
 from supred.rbf_net.problem import Scaling
 from supred.rows.blocks import rows_of
@@ -71,6 +72,10 @@ class GaussianNetwork:
         """Return the arrays that `project` needs."""
         return [getattr(self, part.name) for part in fields(self)]
 
+    def at(self, place: Place) -> "GaussianNetwork":
+        """Return the network at a place; as it is for the host, where it is kept."""
+        return self if place.is_host else GaussianNetwork(*map(place.put, self.arrays()))
+
     def coordinates(self, block: Any) -> np.ndarray:
         """Return u of a block of rows, shape (n_rows, rank)."""
         if sparse.issparse(block):
@@ -82,26 +87,27 @@ class GaussianNetwork:
 
     def features(self, block: Any) -> np.ndarray:
         """Return phi of a block of rows, shape (n_rows, n_centers)."""
-        return self.gaussians(self.coordinates(block).astype(self.centers.dtype, copy=False))
+        return self.gaussians(cast(self.coordinates(block), type_name(self.centers)))
 
     def gaussians(self, u: np.ndarray) -> np.ndarray:
         """Return phi of coordinates u, shape (n_rows, n_centers)."""
+        xp = place_of(u).xp
         phi = u @ self.centers.T
         phi *= -2
-        phi += np.einsum("mr,mr->m", self.centers, self.centers)
-        phi += np.einsum("nr,nr->n", u, u)[:, None]
-        np.maximum(phi, 0, out=phi)
+        phi += xp.einsum("mr,mr->m", self.centers, self.centers)
+        phi += xp.einsum("nr,nr->n", u, u)[:, None]
+        at_least(phi, 0)
         phi *= -self.gammas
-        return np.exp(phi, out=phi)
+        return xp.exp(phi, out=phi)
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of rows, shape (n_rows, n_components), block by block."""
         return rows_of(X, len(self.W)).map(self.project_block)
 
     def project_block(self, block: Any) -> np.ndarray:
-        """Return F of a block of rows."""
-        F = self.features(block) @ self.W + self.w0
-        return F.astype(block.dtype, copy=False)
+        """Return F of a block of rows, where they are."""
+        here = self.at(place_of(block))
+        return cast(here.features(block) @ here.W + here.w0, type_name(block))
 
     def shape(self, n_scores: int = 0) -> Shape:
         """Return the numbers that describe the network."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from supred._version import __version__
+from supred.common.arrays import on_host
 from supred.common.files import atomic_write, check_output
 from supred.rbf_net.descent import State
 from supred.rbf_net.network import Networks, Shape
@@ -63,9 +64,9 @@ class Journal:
         state, losses = compute()
         self.entries.append(
             {
-                "flat": state.nets.flat.copy(),
-                "first": state.first.copy(),
-                "second": state.second.copy(),
+                "flat": np.array(on_host(state.nets.flat)),
+                "first": np.array(on_host(state.first)),
+                "second": np.array(on_host(state.second)),
                 "step": np.array(state.step),
                 "losses": losses,
             }

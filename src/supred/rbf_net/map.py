@@ -62,11 +62,10 @@ def latent_rows(
     for block in np.array_split(rows, max(1, -(-len(rows) // BLOCK_ROWS))):
         values = table.take(block)
         if noise > 0:
-            values = values + np.float32(noise) * rng.standard_normal(
-                values.shape, dtype=np.float32
-            )
+            normals = rng.standard_normal(values.shape, dtype=np.float32)
+            values = values + table.place.put(np.float32(noise) * normals)
         found.append(latent(nets, values[None])[0])
-    return np.concatenate(found)
+    return table.place.xp.concatenate(found)
 
 
 def layout(
@@ -134,7 +133,7 @@ def train_map(
 
     def second(nets: Networks, rows: np.ndarray, noise: float) -> tuple[Runners, Scaling]:
         copies = NOISY_COPIES if noise > 0 else 1
-        Z = np.concatenate(
+        Z = training.table.place.xp.concatenate(
             [
                 latent_rows(nets, training.table, rows, noise, training.seed + k)
                 for k in range(copies)

@@ -6,7 +6,8 @@
     f(x)     = V F(x) + b                               scores
 
 Several networks of one shape are treated together, as arrays with a leading axis: the products
-run at the speed of BLAS either way, and small networks share the cost of the calls.
+run at the speed of BLAS either way, and small networks share the cost of the calls. The arrays
+are NumPy's, torch's or CuPy's; all functions work where the networks and the rows are.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,18 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+
+from supred.common.arrays import (
+    HOST,
+    Place,
+    at_most,
+    cholesky,
+    copied,
+    on_host,
+    place_of,
+    solve_upper,
+    type_name,
+)
 
 # Takes scores and targets (.., n_rows, n_scores) to the loss of each row and its slope.
 RowLoss = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -103,7 +116,7 @@ class Networks:
     intercept: np.ndarray
 
     def __init__(self, shape: Shape, flat: np.ndarray) -> None:
-        self.shape, self.flat = shape, flat
+        self.shape, self.flat, self.place = shape, flat, place_of(flat)
         start = 0
         for name, part in shape.parts().items():
             size = int(np.prod(part))
@@ -112,9 +125,11 @@ class Networks:
             start += size
 
     @classmethod
-    def zeros(cls, shape: Shape, n_networks: int, dtype: Any = np.float32) -> "Networks":
+    def zeros(
+        cls, shape: Shape, n_networks: int, dtype: Any = np.float32, place: Place = HOST
+    ) -> "Networks":
         """Return networks of zeros."""
-        return cls(shape, np.zeros((n_networks, shape.n_numbers), dtype=dtype))
+        return cls(shape, place.zeros((n_networks, shape.n_numbers), dtype))
 
     @classmethod
     def of(cls, dtype: Any = np.float32, **parts: np.ndarray) -> "Networks":
@@ -131,11 +146,13 @@ class Networks:
 
     def take(self, indices: Any) -> "Networks":
         """Return a copy of some of the networks."""
-        return Networks(self.shape, self.flat[indices].copy())
+        return Networks(self.shape, copied(self.flat[indices]))
 
-    def astype(self, dtype: Any) -> "Networks":
-        """Return a copy in another precision."""
-        return Networks(self.shape, self.flat.astype(dtype))
+    def to(self, place: Place) -> "Networks":
+        """Return the networks at another place."""
+        if place == self.place:
+            return self
+        return Networks(self.shape, place.put(on_host(self.flat)))
 
     def parts(self) -> dict[str, np.ndarray]:
         """Return the parameters by name."""
@@ -151,7 +168,7 @@ def hinge_slopes(scores: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.
     """
     slack = 1.0 - signs * scores
     active = slack > 0
-    return (slack * active).sum(axis=-1), np.where(active, -signs, signs.dtype.type(0))
+    return (slack * active).sum(axis=-1), -signs * active
 
 
 def log_slopes(scores: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -164,15 +181,17 @@ def log_slopes(scores: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.n
         t: 1 at the class of the row, or less with label smoothing; for two classes the share of
         the second.
     """
+    xp = place_of(scores).xp
     if scores.shape[-1] == 1:
-        losses = np.logaddexp(0, scores) - shares * scores
+        positive = scores * (scores > 0)
+        losses = positive + xp.log1p(xp.exp(-xp.abs(scores))) - shares * scores
         return losses[..., 0], expit(scores) - shares
-    shifted = scores - scores.max(axis=-1, keepdims=True)
-    p = np.exp(shifted)
+    shifted = scores - xp.max(scores, axis=-1, keepdims=True)
+    p = xp.exp(shifted)
     totals = p.sum(axis=-1, keepdims=True)
     p /= totals
     shifted *= shares
-    losses = np.log(totals[..., 0]) - shifted.sum(axis=-1)
+    losses = xp.log(totals[..., 0]) - shifted.sum(axis=-1)
     p -= shares
     return losses, p
 
@@ -185,33 +204,36 @@ def coordinates(nets: Networks, rows: np.ndarray) -> np.ndarray:
     nets : Networks
     rows : ndarray of shape (n_networks or 1, n_rows, n_features)
     """
+    xp = nets.place.xp
     if nets.shape.rank is None:
-        return rows * np.exp(nets.metric)[:, None, :]
-    return np.matmul(rows, nets.metric)
+        return rows * xp.exp(nets.metric)[:, None, :]
+    return xp.matmul(rows, nets.metric)
 
 
 def gaussians(u: np.ndarray, centers: np.ndarray, log_gammas: np.ndarray) -> np.ndarray:
     """Return phi of coordinates u, shape (n_networks, n_rows, n_centers)."""
-    return _gaussians(_with_squares(u), _exponents(centers, np.exp(log_gammas)))
+    gammas = place_of(u).xp.exp(log_gammas)
+    return _gaussians(_with_squares(u), _exponents(centers, gammas))
 
 
 def scores(nets: Networks, rows: np.ndarray) -> np.ndarray:
     """Return ``V F(x) + b`` of each row, shape (n_networks, n_rows, n_scores)."""
     F = latent(nets, rows)
-    return np.matmul(F, nets.coef.transpose(0, 2, 1)) + nets.intercept[:, None]
+    return nets.place.xp.matmul(F, nets.coef.swapaxes(1, 2)) + nets.intercept[:, None]
 
 
 def latent(nets: Networks, rows: np.ndarray) -> np.ndarray:
     """Return F(x) of each row, shape (n_networks, n_rows, n_components)."""
     phi = gaussians(coordinates(nets, rows), nets.centers, nets.log_gammas)
-    return np.matmul(phi, nets.W) + nets.w0[:, None]
+    return nets.place.xp.matmul(phi, nets.W) + nets.w0[:, None]
 
 
 def _with_squares(u: np.ndarray) -> np.ndarray:
     """Return ``[u, ||u||^2, 1]``, whose product with `_exponents` is ``-gamma ||u - c||^2``."""
-    extended = np.empty((*u.shape[:2], u.shape[2] + 2), dtype=u.dtype)
+    place = place_of(u)
+    extended = place.empty((*u.shape[:2], u.shape[2] + 2), type_name(u))
     extended[..., :-2] = u
-    np.einsum("knr,knr->kn", u, u, out=extended[..., -2])
+    extended[..., -2] = place.xp.einsum("knr,knr->kn", u, u)
     extended[..., -1] = 1
     return extended
 
@@ -219,17 +241,19 @@ def _with_squares(u: np.ndarray) -> np.ndarray:
 def _exponents(centers: np.ndarray, gammas: np.ndarray) -> np.ndarray:
     """Return ``[2 gamma c, -gamma, -gamma ||c||^2]``, one row per centre."""
     K, M, r = centers.shape
-    extended = np.empty((K, M, r + 2), dtype=centers.dtype)
-    np.multiply(centers, 2 * gammas[..., None], out=extended[..., :-2])
+    place = place_of(centers)
+    extended = place.empty((K, M, r + 2), type_name(centers))
+    place.xp.multiply(centers, 2 * gammas[..., None], out=extended[..., :-2])
     extended[..., -2] = -gammas
-    extended[..., -1] = -gammas * np.einsum("kmr,kmr->km", centers, centers)
+    extended[..., -1] = -gammas * place.xp.einsum("kmr,kmr->km", centers, centers)
     return extended
 
 
 def _gaussians(extended: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    phi = np.matmul(extended, exponents.transpose(0, 2, 1))
-    np.minimum(phi, 0, out=phi)  # rounding must not make a distance negative
-    return np.exp(phi, out=phi)
+    xp = place_of(extended).xp
+    phi = xp.matmul(extended, exponents.swapaxes(1, 2))
+    at_most(phi, 0)  # rounding must not make a distance negative
+    return xp.exp(phi, out=phi)
 
 
 @dataclass(frozen=True)
@@ -288,57 +312,57 @@ def mean_loss(
     -------
     losses : ndarray of shape (n_networks,)
     """
-    whitening = None
+    xp, whitening = nets.place.xp, None
     if noise is not None and noise.normals.shape[-1] == rows.shape[-1]:
         rows = rows + noise.levels[:, None, None] * noise.normals
     u = coordinates(nets, rows)
     if noise is not None and noise.normals.shape[-1] != rows.shape[-1]:
         # A^T (noise of a row) = level L z, with L L^T = A^T A
-        gram = np.matmul(nets.metric.transpose(0, 2, 1), nets.metric)
-        diagonal = np.einsum("kii->ki", gram)
-        diagonal += 1e-6 * diagonal.mean(axis=1, keepdims=True) + np.finfo(gram.dtype).tiny
-        whitening = np.linalg.cholesky(gram).transpose(0, 2, 1)
-        u += np.matmul(noise.normals, noise.levels[:, None, None] * whitening)
+        gram = xp.matmul(nets.metric.swapaxes(1, 2), nets.metric)
+        diagonal = gram.reshape(len(gram), -1)[:, :: gram.shape[1] + 1]
+        diagonal += 1e-6 * diagonal.mean(axis=1, keepdims=True) + xp.finfo(gram.dtype).tiny
+        whitening = cholesky(gram).swapaxes(1, 2)
+        u += xp.matmul(noise.normals, noise.levels[:, None, None] * whitening)
     extended = _with_squares(u)
-    gammas = np.exp(nets.log_gammas)
+    gammas = xp.exp(nets.log_gammas)
     exponents = _exponents(nets.centers, gammas)
     phi = _gaussians(extended, exponents)
-    F = np.matmul(phi, nets.W)
+    F = xp.matmul(phi, nets.W)
     F += nets.w0[:, None]
-    values = np.matmul(F, nets.coef.transpose(0, 2, 1))
+    values = xp.matmul(F, nets.coef.swapaxes(1, 2))
     values += nets.intercept[:, None]
     losses, slopes = row_loss(values, targets)
     shares = weights / weights.sum(axis=1, keepdims=True)
     slopes *= shares[..., None]
 
-    np.matmul(slopes.transpose(0, 2, 1), F, out=gradient.coef)
-    slopes.sum(axis=1, out=gradient.intercept)
-    dF = np.matmul(slopes, nets.coef)
-    np.matmul(phi.transpose(0, 2, 1), dF, out=gradient.W)
-    dF.sum(axis=1, out=gradient.w0)
-    P = np.matmul(dF, nets.W.transpose(0, 2, 1))
+    xp.matmul(slopes.swapaxes(1, 2), F, out=gradient.coef)
+    gradient.intercept[...] = slopes.sum(axis=1)
+    dF = xp.matmul(slopes, nets.coef)
+    xp.matmul(phi.swapaxes(1, 2), dF, out=gradient.W)
+    gradient.w0[...] = dF.sum(axis=1)
+    P = xp.matmul(dF, nets.W.swapaxes(1, 2))
     P *= phi
-    by_exponents = np.matmul(P.transpose(0, 2, 1), extended)
+    by_exponents = xp.matmul(P.swapaxes(1, 2), extended)
     moved, squares, sums = by_exponents[..., :-2], by_exponents[..., -2], by_exponents[..., -1]
     c, doubled = nets.centers, 2 * gammas
-    norms = np.einsum("kmr,kmr->km", c, c)
-    gradient.log_gammas[...] = doubled * np.einsum("kmr,kmr->km", c, moved)
+    norms = xp.einsum("kmr,kmr->km", c, c)
+    gradient.log_gammas[...] = doubled * xp.einsum("kmr,kmr->km", c, moved)
     gradient.log_gammas[...] -= gammas * (squares + norms * sums)
-    np.multiply(c, -sums[..., None], out=gradient.centers)
+    xp.multiply(c, -sums[..., None], out=gradient.centers)
     gradient.centers[...] += moved
     gradient.centers[...] *= doubled[..., None]
-    by_extended = np.matmul(P, exponents)
+    by_extended = xp.matmul(P, exponents)
     du = by_extended[..., :-2]
     u *= 2 * by_extended[..., -2:-1]
     du += u
     if nets.shape.rank is None:
-        np.einsum("knd,knd->kd", du, np.broadcast_to(rows, du.shape), out=gradient.metric)
-        gradient.metric[...] *= np.exp(nets.metric)
+        gradient.metric[...] = xp.einsum("knd,knd->kd", du, xp.broadcast_to(rows, du.shape))
+        gradient.metric[...] *= xp.exp(nets.metric)
         return (losses * shares).sum(axis=1)
-    np.matmul(rows.transpose(0, 2, 1), du, out=gradient.metric)
+    xp.matmul(rows.swapaxes(1, 2), du, out=gradient.metric)
     if noise is not None and whitening is not None:
         # of the noise of a row only its mean given that of u is known: A (A^T A)^-1 (level L z)
-        inner = np.matmul(noise.normals.transpose(0, 2, 1), du)
+        inner = xp.matmul(noise.normals.swapaxes(1, 2), du)
         inner *= noise.levels[:, None, None]
-        gradient.metric[...] += np.matmul(nets.metric, np.linalg.solve(whitening, inner))
+        gradient.metric[...] += xp.matmul(nets.metric, solve_upper(whitening, inner))
     return (losses * shares).sum(axis=1)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from supred.common.arrays import HOST, on_host, type_name
 from supred.low_dim_svm.starts import simplex_codes
 from supred.rbf_net.choices import Candidate, Runners, Training, candidates_of
 from supred.rbf_net.fitted import GaussianNetwork
@@ -176,7 +177,7 @@ def fit_networks(
         To go on from.
     report : callable, optional
     """
-    dtype = X.dtype
+    dtype = type_name(X)
     X, index, weights = used_rows(X, index, weights)
     journal = journal_of(settings, X, index, weights)
     scaling = scaling_of(X, weights) if previous is None else _scaling(previous, 0)
@@ -229,7 +230,7 @@ def finish(
     report: Report | None = None,
 ) -> Fitted:
     """Add the second network of a map, and return all for rows that are not scaled."""
-    table, nets = training.table, result.nets
+    table, nets = training.table, result.nets.to(HOST)
     stages = [GaussianNetwork.of(nets, table.scaling, dtype)]
     scales = [table.scaling.factor]
     verdict = result.verdict
@@ -245,7 +246,7 @@ def finish(
             history=result.history,
             report=report,
         )
-        nets, verdict = drawn.nets, drawn.verdict
+        nets, verdict = drawn.nets.to(HOST), drawn.verdict
         stages.append(GaussianNetwork.of(nets, drawn.scaling, dtype))
         scales.append(drawn.scaling.factor)
     candidate = result.candidate
@@ -256,7 +257,7 @@ def finish(
         tuple(scales),
         nets.coef[0].astype(dtype),
         nets.intercept[0].astype(dtype),
-        _importances(result.nets, table),
+        _importances(result.nets.to(HOST), table),
         {"metric": metric, "noise": candidate.noise if result.descends else 0.0, "width": width},
         _columns(result.tried),
         result.history,
@@ -275,7 +276,7 @@ def prune_networks(
     n_centers: int,
 ) -> Fitted:
     """Return a network with fewer centres, trained further; see `RBFNetClassifier.prune`."""
-    dtype = X.dtype
+    dtype = type_name(X)
     X, index, weights = used_rows(X, index, weights)
     n_classes = len(fitted.coef) if len(fitted.coef) > 1 else 2
     scaling = _scaling(fitted, 0)
@@ -315,7 +316,7 @@ def update_networks(
     report: Report | None = None,
 ) -> Fitted:
     """Do further steps on new rows; see `RBFNetClassifier.partial_fit`."""
-    dtype = X.dtype
+    dtype = type_name(X)
     X, index, weights = used_rows(X, index, weights)
     n_classes = len(fitted.coef) if len(fitted.coef) > 1 else 2
     rng = check_random_state(settings.random_state)
@@ -331,13 +332,14 @@ def update_networks(
     training = replace(training, n_steps=n_steps, learning_rate=_slow(training))
     candidate = replace(fitted.candidate, noise=0.0) if stage else fitted.candidate
     result = train(training, [candidate], (), report=report, start=fitted.network(stage, True))
-    changed = GaussianNetwork.of(result.nets, scaling, dtype)
+    nets = result.nets.to(HOST)
+    changed = GaussianNetwork.of(nets, scaling, dtype)
     return replace(
         fitted,
         stages=(*fitted.stages[:-1], changed),
-        coef=result.nets.coef[0].astype(dtype),
-        intercept=result.nets.intercept[0].astype(dtype),
-        importances=fitted.importances if stage else _importances(result.nets, table),
+        coef=nets.coef[0].astype(dtype),
+        intercept=nets.intercept[0].astype(dtype),
+        importances=fitted.importances if stage else _importances(nets, table),
         history=result.history,
         n_iter=result.n_iter,
     )
@@ -428,7 +430,8 @@ def _with_classifier(nets: Networks, table: Table) -> Networks:
 
 def _importances(nets: Networks, table: Table) -> np.ndarray:
     """Return the share of each feature in the metric, weighted by its variance."""
-    rows = table.take(np.arange(table.n_rows)[:: max(1, table.n_rows // IMPORTANCE_ROWS)])
+    some = np.arange(table.n_rows)[:: max(1, table.n_rows // IMPORTANCE_ROWS)]
+    rows = on_host(table.take(some))
     metric = nets.metric[0].astype(float)
     squares = np.exp(2 * metric) if metric.ndim == 1 else np.square(metric).sum(axis=1)
     shares = squares * rows.var(axis=0, dtype=float)
@@ -457,12 +460,12 @@ def journal_of(settings: Settings, X: Any, index: np.ndarray, weights: np.ndarra
     if settings.checkpoint is None:
         return Journal()
     some = np.unique(np.linspace(0, X.shape[0] - 1, ROWS_LOOKED_AT).astype(int))
-    taken = rows_of(X).take(some)
+    taken = on_host(rows_of(X).take(some))
     taken = taken.toarray() if sparse.issparse(taken) else taken
     identity = {
         **settings.identity,
         "shape of X": f"{X.shape[0]} x {X.shape[1]}",
-        "precision of X": str(X.dtype),
+        "precision of X": str(type_name(X)),
         "rows of X": _digest(taken),
         "y": _digest(index),
         "weights of y": _digest(weights),

@@ -9,12 +9,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
+from supred.common.arrays import cast, on_host, place_of
 from supred.rows.blocks import RowSource, rows_of, select
 
 # Rows up to this many numbers (1 GB) are kept in single precision; others are made when needed.
 KEPT_NUMBERS = 2**28
 # Out-of-core rows are fetched for steps that need up to this many numbers (256 MB).
 FETCHED_NUMBERS = 2**26
+# Rows on a device are fetched for this many steps at once.
+STEPS_ON_DEVICE = 64
 # Features are brought to unit variance one by one if fewer than this many, or this share, of them
 # carry the variance: one in millimetres among others in metres. Otherwise all by one factor.
 LEAST_EFFECTIVE, LEAST_EFFECTIVE_SHARE = 1.5, 0.1
@@ -52,7 +55,8 @@ class Scaling:
     def __call__(self, block: Any) -> np.ndarray:
         """Return a block in single precision, dense."""
         dense = block.toarray() if sparse.issparse(block) else block
-        return ((dense - self.shift) * self.factor).astype(np.float32)
+        place = place_of(dense)
+        return cast((dense - place.put(self.shift)) * place.put(self.factor), np.float32)
 
 
 def _shortened(values: np.ndarray) -> np.ndarray:
@@ -70,11 +74,11 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     weights : ndarray of shape (n_rows,)
     """
     rows = rows_of(X)
-    largest = float(np.max(rows.map(_largest)))
+    largest = float(np.max(on_host(rows.map(_largest))))
     unit = largest if largest > 0 else 1.0
     shares = weights / weights.sum()
-    mean = rows.sum(partial(_weighted_sum, unit=unit), shares)
-    variance = rows.sum(partial(_weighted_squares, unit=unit, mean=mean), shares)
+    mean = on_host(rows.sum(partial(_weighted_sum, unit=unit), shares))
+    variance = on_host(rows.sum(partial(_weighted_squares, unit=unit, mean=mean), shares))
     # what is left of a constant column by rounding
     variance = np.where(variance > 1e-20 * np.square(mean), variance, 0.0)
     total = float(variance.sum())
@@ -91,17 +95,15 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     return Scaling.rounded(mean * unit, 1.0 / (deviation * unit))
 
 
-def _largest(block: Any) -> np.ndarray:
-    return np.asarray(
-        abs(block).max(axis=1).toarray()
-        if sparse.issparse(block)
-        else np.abs(block).max(axis=1)[:, None],
-        dtype=float,
-    ).reshape(-1, 1)
+def _largest(block: Any) -> Any:
+    if sparse.issparse(block):
+        return np.asarray(abs(block).max(axis=1).toarray(), dtype=float).reshape(-1, 1)
+    xp = place_of(block).xp
+    return cast(xp.max(xp.abs(block), axis=1), float).reshape(-1, 1)
 
 
 def _weighted_sum(block: Any, shares: np.ndarray, *, unit: float) -> np.ndarray:
-    return np.asarray(shares @ _in_units(block, unit))
+    return shares @ _in_units(block, unit)
 
 
 def _weighted_squares(
@@ -111,11 +113,12 @@ def _weighted_squares(
     if sparse.issparse(block):
         squares = np.asarray(shares @ block.multiply(block))
         return squares - mean * (2 * (shares @ block) - shares.sum() * mean)
-    return shares @ np.square(block - mean)
+    place = place_of(block)
+    return shares @ place.xp.square(block - place.put(mean))
 
 
 def _in_units(block: Any, unit: float) -> Any:
-    return block.astype(float) / unit
+    return cast(block, float) / unit
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,7 @@ def distinct_rows(X: Any, index: np.ndarray, weights: np.ndarray, scaling: Scali
     scaling : Scaling
     """
     directions = np.random.default_rng(0).standard_normal((X.shape[1], 2))
-    along = rows_of(X).map(partial(_along, scaling=scaling, directions=directions))
+    along = on_host(rows_of(X).map(partial(_along, scaling=scaling, directions=directions)))
     order = np.lexsort((along[:, 0], index))
     sorted_along, sorted_index = along[order], index[order]
     steps = np.abs(np.diff(sorted_along, axis=0))
@@ -168,7 +171,8 @@ def _along(block: Any, *, scaling: Scaling, directions: np.ndarray) -> np.ndarra
     if sparse.issparse(block):
         scaled = scaling.factor[:, None] * directions
         return np.asarray(block @ scaled) - scaling.shift @ scaled
-    return ((block - scaling.shift) * scaling.factor) @ directions
+    put = place_of(block).put
+    return ((block - put(scaling.shift)) * put(scaling.factor)) @ put(directions)
 
 
 class Table:
@@ -204,7 +208,8 @@ class Table:
         weights = weights / weights.max()
         self.weights = (weights / weights.mean()).astype(np.float32)
         self.n_rows, self.n_features = len(self.order), X.shape[1]
-        self._kept: np.ndarray | None = None
+        self.place = rows_of(X).place
+        self._kept: Any = None
         small = X.shape[0] * X.shape[1] <= KEPT_NUMBERS
         if small and (not isinstance(X, RowSource) or X.keeps_blocks):
             self._kept = rows_of(X).map(scaling)
@@ -212,17 +217,17 @@ class Table:
     def steps_at_once(self, batch: int) -> int:
         """Return for how many steps rows should be fetched together."""
         if self._kept is not None or not isinstance(self.X, RowSource):
-            return 1
+            return 1 if self.place.is_host else STEPS_ON_DEVICE
         return max(1, FETCHED_NUMBERS // (batch * self.n_features))
 
-    def take(self, chosen: np.ndarray) -> np.ndarray:
-        """Return rows, in single precision, one more axis than `chosen` has."""
+    def take(self, chosen: np.ndarray) -> Any:
+        """Return rows where they are, in single precision, one more axis than `chosen` has."""
         chosen = self.order[chosen]
         if self._kept is not None:
-            return self._kept[chosen]
+            return self._kept[self.place.put(chosen)]
         unique, places = np.unique(chosen, return_inverse=True)
         rows = self.scaling(rows_of(self.X).take(unique))
-        return rows[places.ravel()].reshape(*chosen.shape, self.n_features)
+        return rows[self.place.put(places.ravel())].reshape(*chosen.shape, self.n_features)
 
 
 @dataclass(frozen=True)
@@ -287,4 +292,6 @@ def held_out_sample(parts: Sequence[Part], rng: np.random.RandomState) -> tuple[
 def used_rows(X: Any, index: np.ndarray, weights: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return the rows of positive weight."""
     used = weights > 0
-    return (X, index, weights) if used.all() else (select(X, used), index[used], weights[used])
+    if used.all():
+        return X, index, weights
+    return select(X, np.flatnonzero(used)), index[used], weights[used]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supred.common.arrays import HOST, on_host
 from supred.rbf_net.choices import Runners, Training, Verdict
 from supred.rbf_net.network import Networks, coordinates, gaussians
 from supred.rbf_net.pruning import prune_basis
@@ -50,7 +51,8 @@ def without_some(nets: Networks, training: Training, rows: np.ndarray, n_keep: i
     step = max(1, len(rows) // max(LEAST_ROWS, ROWS_PER_CENTER * nets.shape.n_centers))
     some = rows[::step]
     u = coordinates(nets, training.table.take(some[None]))
-    phi = gaussians(u, nets.centers, nets.log_gammas)[0]
+    phi = on_host(gaussians(u, nets.centers, nets.log_gammas)[0])
+    nets = nets.to(HOST)
     weights = training.table.weights[some].astype(float)
     found = prune_basis(phi, weights, nets.W[0], nets.coef[0], n_keep)
     parts = nets.parts()

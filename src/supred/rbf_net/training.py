@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from supred.common.arrays import on_host
 from supred.rbf_net.choices import (
     Candidate,
     Choice,
@@ -95,8 +96,8 @@ def problem_of(
     targets = np.ascontiguousarray(targets, dtype=np.float32)
     return Problem(
         table.take,
-        targets,
-        table.weights,
+        table.place.put(targets),
+        table.place.put(table.weights),
         row_loss,
         alpha / table.n_rows,
         table.steps_at_once(batch),
@@ -244,10 +245,12 @@ def standard_error(share: float, n_rows: int) -> float:
 def ridge_on(training: Training, rank: int | None, train: np.ndarray) -> Networks:
     """Return the best start without descent: width and ridge by leave-one-out."""
     table = training.table
-    sample = Sample(table.take(train), table.index[train], table.weights[train].astype(float))
+    sample = Sample(
+        on_host(table.take(train)), table.index[train], table.weights[train].astype(float)
+    )
     rng = np.random.default_rng((training.seed, 3))
     n_centers = min(training.n_centers, len(train))
-    return ridge_networks(sample, training.codes, rank, n_centers, rng)
+    return ridge_networks(sample, training.codes, rank, n_centers, rng).to(table.place)
 
 
 def out_of_fold(training: Training, nets: Sequence[Networks], parts: Sequence[Part]) -> Verdict:

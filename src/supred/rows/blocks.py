@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supred.common.arrays import HOST, Place, cast, place_of, type_name
+
 # A block of this many numbers (32 MB in single precision) is large enough for BLAS to run at full
 # speed: products with 2500 basis functions are a quarter slower in blocks of 2 million.
 BLOCK_NUMBERS = 8_000_000
 LEAST_BLOCK_ROWS = 256
+# On a device blocks are this many times as large: its products want more rows at once.
+DEVICE_BLOCKS = 32
 # Where more than this part of a block is chosen, the whole block costs no more: if it would have to
 # be made, and if it is there and the rows only have to be copied out of it.
 MOST_CHOSEN, MOST_COPIED = 0.7, 0.4
@@ -40,12 +44,15 @@ class Rows(ABC):
     dtype : dtype
     is_sparse : bool
         Whether the blocks are sparse.
+    place : Place
+        Where the blocks are, and what is made of them.
     """
 
     n_rows: int
     n_features: int
     dtype: np.dtype
     is_sparse: bool = False
+    place: Place = HOST
 
     @abstractmethod
     def sum(self, function: Callable[..., Any], *along: np.ndarray) -> Any:
@@ -171,7 +178,7 @@ def rows_of(X: Any, width: int = 1) -> Rows:
 
 def select(X: Any, indices: np.ndarray) -> Any:
     """Return the rows `indices` (rising) of an array, sparse matrix or source."""
-    return X.select(indices) if isinstance(X, RowSource) else X[indices]
+    return X.select(indices) if isinstance(X, RowSource) else X[place_of(X).put(indices)]
 
 
 class LocalRows(Rows):
@@ -194,7 +201,7 @@ class LocalRows(Rows):
         total: Any = None
         accumulate = getattr(function, "accumulate", None)
         for part in self.parts():
-            slices = (values[part] for values in along)
+            slices = (self.place.put(values[part]) for values in along)
             if total is not None and accumulate is not None:
                 total = accumulate(total, self.block(part), *slices)
             else:
@@ -215,10 +222,12 @@ class LocalRows(Rows):
                 continue
             most = MOST_COPIED if self.is_kept(part) else MOST_CHOSEN
             if len(rows) > most * (part.stop - part.start):
-                term = function(self.block(part), *(values[part] for values in along))
+                term = function(
+                    self.block(part), *(self.place.put(values[part]) for values in along)
+                )
             else:
                 some = self.some_of_block(part, rows)
-                term = function(some, *(values[part][rows] for values in along))
+                term = function(some, *(self.place.put(values[part][rows]) for values in along))
             total = term if total is None else add(total, term)
         return total
 
@@ -234,11 +243,13 @@ class LocalRows(Rows):
         """Stack ``function(block, *slices)``, which has one row per row of the block."""
         result: np.ndarray | None = None
         for part in self.parts():
-            values = function(self.block(part), *(values[part] for values in along))
+            slices = (self.place.put(values[part]) for values in along)
+            values = function(self.block(part), *slices)
             if len(values) == self.n_rows:
                 return values
             if result is None:
-                result = np.empty((self.n_rows, *values.shape[1:]), dtype=values.dtype)
+                shape = (self.n_rows, *values.shape[1:])
+                result = place_of(values).empty(shape, type_name(values))
             result[part] = values
         if result is None:
             raise ValueError("there are no rows to map over.")
@@ -264,18 +275,20 @@ class ArrayRows(LocalRows):
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
+    X : ndarray, array of torch or CuPy, or sparse matrix of shape (n_rows, n_features)
     width : int, default=1
     dtype : dtype, optional
         What each block is converted to; by default blocks are what `X` holds.
     """
 
     def __init__(self, X: Any, width: int = 1, dtype: Any = None) -> None:
-        self.is_sparse = sparse.issparse(X)
+        self.is_sparse, self.place = sparse.issparse(X), place_of(X)
         self.X = X.tocsr() if self.is_sparse else X
         self.n_rows, self.n_features = X.shape
-        self.dtype = X.dtype if dtype is None else np.dtype(dtype)
+        self.dtype = type_name(X) if dtype is None else np.dtype(dtype)
         self.block_rows = rows_per_block(self.n_features, width)
+        if not self.place.is_host:
+            self.block_rows *= DEVICE_BLOCKS
 
     def parts(self) -> Iterator[slice]:
         """Yield the slice of rows of each block, in order."""
@@ -284,9 +297,9 @@ class ArrayRows(LocalRows):
 
     def block(self, part: slice) -> Any:
         """Return the rows of one of the `parts`."""
-        if part.stop - part.start == self.n_rows and self.X.dtype == self.dtype:
+        if part.stop - part.start == self.n_rows and type_name(self.X) == self.dtype:
             return self.X
-        return self.X[part].astype(self.dtype, copy=False)
+        return cast(self.X[part], self.dtype)
 
     def is_kept(self, part: slice) -> bool:
         """All of them are, unless they are mapped from a file."""
@@ -298,11 +311,11 @@ class ArrayRows(LocalRows):
 
     def take(self, indices: np.ndarray) -> Any:
         """Return a few rows."""
-        return self.X[indices].astype(self.dtype, copy=False)
+        return cast(self.X[self.place.put(indices)], self.dtype)
 
     def whole(self) -> Any:
         """Return the matrix."""
-        return self.X.astype(self.dtype, copy=False)
+        return cast(self.X, self.dtype)
 
 
 class DerivedRows(LocalRows):
@@ -325,7 +338,7 @@ class DerivedRows(LocalRows):
         self.parent = parent
         self.function = function
         self.n_rows, self.n_features = parent.n_rows, width
-        self.dtype = parent.dtype
+        self.dtype, self.place = parent.dtype, parent.place
         self.is_sparse = parent.is_sparse
         self.kept: dict[int, Any] = {}  # by the first row of the block
         self.room = cache_bytes
@@ -415,7 +428,7 @@ class SelectedRows(LocalRows):
         self.parent = parent
         self.indices = indices
         self.n_rows, self.n_features = len(indices), parent.n_features
-        self.dtype, self.is_sparse = parent.dtype, parent.is_sparse
+        self.dtype, self.is_sparse, self.place = parent.dtype, parent.is_sparse, parent.place
         self._origins: dict[int, slice] = {}  # first selected row of a block -> parent's block
 
     def parts(self) -> Iterator[slice]:

@@ -1,0 +1,210 @@
+"""Arrays of NumPy, torch and CuPy: where they live, and what is written differently in each.
+
+Code that is heavy is written once for a namespace `xp` (the array API standard): that of the rows
+it is given. Where arrays live is a :class:`Place`; small arrays are put there when they are
+needed, and what is light is done by NumPy on the host.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn import config_context, get_config
+from sklearn.utils._array_api import get_namespace_and_device
+
+LIBRARIES = ("torch", "cupy")
+# Calls of a function before its kernels are recorded: libraries set themselves up in the first.
+PLAIN_CALLS = 3
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where arrays live.
+
+    Attributes
+    ----------
+    xp : module
+        Functions of the arrays.
+    device : object
+        As the array library has it; None for NumPy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.common.arrays import HOST, place_of
+    >>> place_of(np.zeros(2)) is HOST
+    True
+    >>> HOST.empty((2, 3), "float32").dtype
+    dtype('float32')
+    """
+
+    xp: Any = np
+    device: Any = None
+
+    @property
+    def is_host(self) -> bool:
+        """Whether the arrays are NumPy's."""
+        return self.xp is np
+
+    @property
+    def name(self) -> str:
+        """Name of the array library."""
+        return "NumPy" if self.is_host else self.xp.__name__.rpartition(".")[2]
+
+    def put(self, values: Any) -> Any:
+        """Return an array of the host here, as it is if it is here already."""
+        return np.asarray(values) if self.is_host else self.xp.asarray(values, device=self.device)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Return an array whose values are not set; `dtype` is a name or a type of NumPy's."""
+        return self._made("empty", shape, dtype)
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Return an array of zeros; `dtype` is a name or a type of NumPy's."""
+        return self._made("zeros", shape, dtype)
+
+    def _made(self, function: str, shape: tuple[int, ...], dtype: Any) -> Any:
+        if self.is_host:
+            return getattr(np, function)(shape, dtype)
+        kind = getattr(self.xp, np.dtype(dtype).name)
+        return getattr(self.xp, function)(shape, dtype=kind, device=self.device)
+
+
+HOST = Place()
+
+
+def is_foreign(values: Any) -> bool:
+    """Tell whether values are an array of torch or CuPy."""
+    return type(values).__module__.partition(".")[0] in LIBRARIES
+
+
+def place_of(values: Any) -> Place:
+    """Return where an array lives; all that is not torch's or CuPy's lives on the host."""
+    if not is_foreign(values):
+        return HOST
+    with config_context(array_api_dispatch=True):
+        xp, _, device = get_namespace_and_device(values)
+    return Place(xp, device)
+
+
+def stays_in_place(values: Any) -> bool:
+    """Tell whether an array of torch or CuPy is to be used where it is.
+
+    It is if scikit-learn is told so by ``array_api_dispatch=True``; otherwise scikit-learn's
+    checks make a NumPy array of it where they can.
+    """
+    return is_foreign(values) and bool(get_config()["array_api_dispatch"])
+
+
+def on_host(values: Any) -> Any:
+    """Return an array of torch or CuPy as one of NumPy; all else as it is."""
+    if not is_foreign(values):
+        return values
+    return values.get() if hasattr(values, "get") else values.detach().cpu().numpy()
+
+
+def type_name(values: Any) -> np.dtype:
+    """Return the type of the numbers of an array, as NumPy has it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.common.arrays import type_name
+    >>> type_name(np.zeros(2, dtype=np.float32))
+    dtype('float32')
+    """
+    if isinstance(values.dtype, np.dtype):
+        return values.dtype
+    return np.dtype(str(values.dtype).rpartition(".")[2])
+
+
+def cast(values: Any, dtype: Any) -> Any:
+    """Return an array in another type, a name or one of NumPy's; as it is if it has it."""
+    if type_name(values) == dtype:
+        return values
+    if not is_foreign(values):
+        return values.astype(dtype)
+    xp = place_of(values).xp
+    return xp.astype(values, getattr(xp, np.dtype(dtype).name))
+
+
+def copied(values: Any) -> Any:
+    """Return a copy of an array."""
+    return values.clone() if hasattr(values, "clone") else values.copy()
+
+
+def at_most(values: Any, limit: float) -> Any:
+    """Set what is above a limit to it, in place."""
+    if hasattr(values, "clamp_"):
+        return values.clamp_(max=limit)
+    return place_of(values).xp.minimum(values, limit, out=values)
+
+
+def at_least(values: Any, limit: float) -> Any:
+    """Set what is below a limit to it, in place."""
+    if hasattr(values, "clamp_"):
+        return values.clamp_(min=limit)
+    return place_of(values).xp.maximum(values, limit, out=values)
+
+
+def cholesky(matrices: Any) -> Any:
+    """Return L with ``L L^T`` the given positive definite matrices.
+
+    On a device nothing waits for the check whether they are.
+    """
+    xp = place_of(matrices).xp
+    if hasattr(xp.linalg, "cholesky_ex"):
+        return xp.linalg.cholesky_ex(matrices)[0]
+    return xp.linalg.cholesky(matrices)
+
+
+def solve_upper(triangles: Any, right: Any) -> Any:
+    """Return the solutions of systems with upper triangular matrices."""
+    xp = place_of(right).xp
+    if hasattr(xp.linalg, "solve_triangular"):
+        return xp.linalg.solve_triangular(triangles, right, upper=True)
+    return xp.linalg.solve(triangles, right)
+
+
+def recorded(function: Callable[..., None], place: Place) -> Callable[..., None]:
+    """Return a function that does the same, on a CUDA device of torch as a recorded graph.
+
+    A graph launches many small kernels at once: they take longer to launch one by one than to
+    run.
+
+    Parameters
+    ----------
+    function : callable
+        Works in place on arrays that it knows; its arguments are arrays of the same shapes in
+        each call. It must not look at their values on the host.
+    place : Place
+        Where the arrays live.
+    """
+    if getattr(place.device, "type", None) != "cuda":
+        return function
+    return _Graph(function)
+
+
+class _Graph:
+    """A function whose kernels are recorded after a few calls and then launched together."""
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self.function, self.calls = function, 0
+        self.inputs: list[Any] = []
+
+    def __call__(self, *arguments: Any) -> None:
+        import torch
+
+        self.calls += 1
+        if self.calls <= PLAIN_CALLS:
+            self.function(*arguments)
+            return
+        if not self.inputs:
+            self.inputs = [copied(values) for values in arguments]
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):  # records, and runs nothing
+                self.function(*self.inputs)
+        for known, values in zip(self.inputs, arguments, strict=True):
+            known.copy_(values)
+        self.graph.replay()
