@@ -10,7 +10,7 @@ DOCS := .venv-docs
 # One BLAS thread per test process: two processes share two cores.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest
 
-.PHONY: help demo test test-oldest test-coverage lint spelling workflows types imports accuracy reproduction \
+.PHONY: help demo test test-torch test-oldest test-coverage lint spelling workflows types imports accuracy reproduction \
 	bench bench-quick docs docs-quick docs-serve dist fuzz format clean
 
 help: ## List the targets
@@ -28,6 +28,13 @@ demo: $(READY) ## Every method on the digits: one table, one report
 
 test: $(READY) ## The whole test suite
 	$(PYTEST) -n 2 --dist worksteal
+
+$(VENV)/.torch: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[torch]"
+	@touch $@
+
+test-torch: $(VENV)/.torch ## The tests on torch's arrays (and CuPy's and CUDA's, where they are)
+	SCIPY_ARRAY_API=1 $(PYTEST) -n 2 -rs tests/common tests/rbf_net/test_devices.py
 
 $(OLDEST)/.ready: pyproject.toml requirements/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)

@@ -228,12 +228,12 @@ def _inputs(
     ------
     rows, targets, weights : arrays
         Of the block of the step.
-    rates : array of shape (2,)
+    rates : array of shape (2,) or tuple
         Learning rate and bias correction.
     normals : array
         If there is noise: `width` standard normal numbers per row.
     """
-    place, precision = place_of(problem.targets), type_name(problem.targets)
+    place = place_of(problem.targets)
     steps, normals = draws.blocks(first_step), _normals(draws, first_step, width)
     for first in range(first_step, until, problem.steps_at_once):
         numbers = range(first, min(first + problem.steps_at_once, until))
@@ -244,7 +244,7 @@ def _inputs(
             problem.take(chosen),
             problem.targets[there],
             problem.weights[there],
-            place.put(np.array(rates, dtype=precision)),
+            rates if place.is_host else place.put(np.array(rates, dtype=np.float32)),
         ]
         if width:
             arrays.append(place.put(np.stack([next(normals) for _ in numbers])))
@@ -304,9 +304,9 @@ def adam_step(
     value -= rate
 
 
-def bias_correction(step: int) -> float:
+def bias_correction(step: int) -> np.float64:
     """Return ``(1 - b1^t) / sqrt(1 - b2^t)`` of step t: the memory of the first steps is short."""
-    return float((1.0 - MOMENTUM**step) / np.sqrt(1.0 - SECOND_MOMENT**step))
+    return (1.0 - MOMENTUM**step) / np.sqrt(1.0 - SECOND_MOMENT**step)
 
 
 def units_of(nets: Networks, spread: float) -> np.ndarray:
