@@ -50,7 +50,9 @@ def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel
     """
     largest = largest_magnitude(values)
     exponent = int(np.frexp(largest)[1]) - 1  # largest is in [2^exponent, 2^(exponent + 1))
-    if largest == 0 or abs(exponent) <= (SAFE_EXPONENT[type_name(values)] if safe is None else safe):
+    if largest == 0 or abs(exponent) <= (
+        SAFE_EXPONENT[type_name(values)] if safe is None else safe
+    ):
         return 0
     warnings.warn(
         f"the largest number in {name} is {largest:.2g}; {name} is counted in units of "
