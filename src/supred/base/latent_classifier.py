@@ -266,7 +266,8 @@ class LatentClassifier(
                 accuracy_score(on_host(y), predicted, sample_weight=on_host(sample_weight))
             )
         _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
-        return float(accuracy_score(y, self.predict(X).compute(), sample_weight=sample_weight))
+        predicted: Any = self.predict(X)
+        return float(accuracy_score(y, predicted.compute(), sample_weight=sample_weight))
 
     @property
     def row_unit_(self) -> float:
