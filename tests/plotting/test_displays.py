@@ -81,7 +81,8 @@ def test_latent_space_shades_what_predict_says(iris, model):
     display = LatentSpaceDisplay.from_estimator(model, X=X, y=y)
     mesh = [c for c in display.ax_.collections if isinstance(c, QuadMesh)]
     assert len(mesh) == 1
-    x, up, codes = display.regions
+    regions = display.regions
+    x, up, codes = regions.x, regions.y, regions.class_index
     Z = model.transform(X)
     column = np.abs(x[None, :] - Z[:, :1]).argmin(axis=1)
     row = np.abs(up[None, :] - Z[:, 1:]).argmin(axis=1)

@@ -31,7 +31,7 @@ def draw_rows(
     ax: Any,
     coordinates: Sequence[np.ndarray],
     y: np.ndarray,
-    classes: Sequence[Any],
+    classes: Sequence[Any] | np.ndarray,
     *,
     held_out: np.ndarray | None = None,
     wrong: np.ndarray | None = None,

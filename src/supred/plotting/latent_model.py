@@ -1,12 +1,14 @@
 """What a fitted estimator says about its latent space."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from supred.base.latent_classifier import LatentClassifier
+from supred.base.state import register
 
 
 class LatentParts(NamedTuple):
@@ -16,7 +18,9 @@ class LatentParts(NamedTuple):
     classify: Callable[[np.ndarray], np.ndarray] | None  # latent coordinates to labels
 
 
-class Regions(NamedTuple):
+@register
+@dataclass(frozen=True, eq=False)
+class Regions:
     """Predicted class over a grid of two latent dimensions."""
 
     x: np.ndarray  # (nx,)
@@ -24,29 +28,29 @@ class Regions(NamedTuple):
     class_index: np.ndarray  # (ny, nx)
 
 
-def take_apart(estimator: Any) -> LatentParts:
+def take_apart(fitted: Any) -> LatentParts:
     """Return how a fitted estimator projects rows, and how it classifies what it projected.
 
     Parameters
     ----------
-    estimator : fitted estimator or Pipeline
+    fitted : fitted estimator or Pipeline
         The latent space of a pipeline is that of its last step; if that is a plain classifier,
         the space it works in.
     """
-    if isinstance(estimator, Pipeline):
-        last = estimator[-1]
+    if isinstance(fitted, Pipeline):
+        last = fitted[-1]
         if hasattr(last, "transform"):
-            return LatentParts(estimator.transform, take_apart(last).classify)
-        if len(estimator.steps) > 1:
-            return LatentParts(estimator[:-1].transform, last.predict)
-    if not hasattr(estimator, "transform"):
+            return LatentParts(fitted.transform, take_apart(last).classify)
+        if len(fitted.steps) > 1:
+            return LatentParts(fitted[:-1].transform, last.predict)
+    if not hasattr(fitted, "transform"):
         raise ValueError(
-            f"estimator={type(estimator).__name__} has no transform, so no latent space; give a "
+            f"estimator={type(fitted).__name__} has no transform, so no latent space; give a "
             "supred estimator or a pipeline of a transformer and a classifier."
         )
-    if not isinstance(estimator, LatentClassifier):
-        return LatentParts(estimator.transform, None)
-    return LatentParts(estimator.transform, estimator.classify_latent)
+    if not isinstance(fitted, LatentClassifier):
+        return LatentParts(fitted.transform, None)
+    return LatentParts(fitted.transform, fitted.classify_latent)
 
 
 class PlacedRows(NamedTuple):
@@ -58,21 +62,21 @@ class PlacedRows(NamedTuple):
     regions: "Regions | None"  # of two latent dimensions, where the estimator classifies in them
 
 
-def place_rows(estimator: Any, X: Any, y: np.ndarray, *, regions: bool = True) -> PlacedRows:
+def place_rows(fitted: Any, X: Any, y: np.ndarray, *, regions: bool = True) -> PlacedRows:
     """Project rows with a fitted estimator, and shade the plane if it decides there.
 
     Parameters
     ----------
-    estimator : fitted estimator or Pipeline
+    fitted : fitted estimator or Pipeline
     X : array-like of shape (n_rows, n_features)
     y : ndarray of shape (n_rows,)
     regions : bool, default=True
         Whether regions are wanted.
     """
-    project, classify = take_apart(estimator)
+    project, classify = take_apart(fitted)
     Z = np.asarray(project(X))
-    predicted = np.asarray(estimator.predict(X)) if hasattr(estimator, "predict") else None
-    classes = np.union1d(getattr(estimator, "classes_", y), y)
+    predicted = np.asarray(fitted.predict(X)) if hasattr(fitted, "predict") else None
+    classes = np.union1d(getattr(fitted, "classes_", y), y)
     shaded = None
     # A shade that disagrees with `predict` would be a lie: compare them on the rows.
     if (

@@ -226,8 +226,8 @@ def _check_against(against: str) -> None:
         raise ValueError(f"against={against!r} must be one of {AGAINST}.")
 
 
-def model_bytes(estimator: Any) -> int:
+def model_bytes(fitted: Any) -> int:
     """Return the size of what a fitted estimator keeps: its ``model_size_``, else its pickle."""
-    last = estimator[-1] if hasattr(estimator, "steps") else estimator
+    last = fitted[-1] if hasattr(fitted, "steps") else fitted
     size = getattr(last, "model_size_", None)
-    return int(size.bytes) if size is not None else len(pickle.dumps(estimator))
+    return int(size.bytes) if size is not None else len(pickle.dumps(fitted))

@@ -138,7 +138,7 @@ def test_results_are_kept_and_read_back_the_same(supred, table, tmp_path):
     assert low.history["nested_objective"]
     assert svc.latent is None
     assert comparison.row_names[:2] == ["1", "2"]
-    across, up, regions = low.regions
+    across, up, regions = low.regions.x, low.regions.y, low.regions.class_index
     assert regions.shape == (len(up), len(across))
     # The class of the region in which a row lies is what the model says of the row.
     column = np.abs(across[None] - low.latent[:, :1]).argmin(axis=1)

@@ -126,7 +126,7 @@ def test_two_components_give_a_picture_with_regions(name):
         return
     assert method.latent.shape == (90, 2)
     if name != "LDA":  # which decides outside its coordinates
-        assert set(np.unique(method.regions[2])) <= {0, 1, 2}
+        assert set(np.unique(method.regions.class_index)) <= {0, 1, 2}
 
 
 def test_fewer_dimensions_count_for_lda_too():

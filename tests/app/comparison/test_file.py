@@ -42,9 +42,8 @@ def test_text_in_place_of_a_number_is_refused(tmp_path, name):
 def _with_text(document, name):
     def edit(value):
         if isinstance(value, dict):
-            for pair in value.get("dict", []):
-                if pair[0] == name:
-                    pair[1] = EVIL
+            if name in value.get("state", {}):
+                value["state"][name] = EVIL
             value = {key: edit(item) for key, item in value.items()}
         elif isinstance(value, list):
             value = [edit(item) for item in value]

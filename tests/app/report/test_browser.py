@@ -243,7 +243,8 @@ def test_decision_regions_show_what_the_map_says_and_can_be_hidden(page, compari
     frame(page)
     shaded = picture(page)
     found = comparison.class_map
-    across, up, class_index = found.regions
+    regions = found.regions
+    across, up, class_index = regions.x, regions.y, regions.class_index
     column = np.abs(across[None, :] - found.latent[:, :1]).argmin(axis=1)
     row = np.abs(up[None, :] - found.latent[:, 1:]).argmin(axis=1)
     off = np.abs(colors_at(page, range(len(column))) - palette(class_index[row, column]))

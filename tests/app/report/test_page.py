@@ -416,7 +416,7 @@ def test_methods_that_do_not_fit_are_refused(tmp_path):
     refuse(r"latent of method 1 has shape \(3, 2\)", latent=np.zeros((3, 2)))
     refuse("predicted of method 1 must hold 200", predicted=np.zeros(3, dtype=int))
     grid = np.arange(3.0)
-    refuse("regions of method 1", regions=(grid, grid, np.zeros((2, 3), dtype=int)))
+    refuse("regions of method 1", regions=Regions(grid, grid, np.zeros((2, 3), dtype=int)))
     with pytest.raises(ValueError, match="max_points=0 must be at least 1"):
         write_report(made_up(), tmp_path / "report.html", max_points=0)
 

@@ -1,61 +1,14 @@
 """Results of a comparison in a file, so that the report can be made again."""
 
 import os
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, is_dataclass
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
-import numpy as np
-
-from supred.app.comparison.result import (
-    ClassMap,
-    ColumnImportance,
-    Comparison,
-    Confusion,
-    Difference,
-    MethodResult,
-    Structure,
-)
-from supred.base.container import ModelFileError, read_container, write_container
-from supred.plotting.latent_model import Regions
+from supred.app.comparison.result import Comparison
+from supred.base.container import ModelFileError, one_line, read_container, write_container
 
 KIND = "comparison"
-_RECORDS: dict[str, Any] = {
-    record.__name__: record
-    for record in (
-        ClassMap,
-        ColumnImportance,
-        Comparison,
-        Confusion,
-        Difference,
-        MethodResult,
-        Structure,
-    )
-}
-# Fields that are counted with or written as they are: text in their place is refused.
-_NUMBERS = (
-    ("seed", int),
-    ("n_folds", int),
-    ("n_components", int),
-    ("n_basis", int),
-    ("model_bytes", int),
-    ("n_settings", int),
-    ("n_settings_all", int),
-    ("n_rows", int),
-    ("n_permutations", int),
-    ("first", (int, float)),
-    ("second", (int, float)),
-    ("n_first", int),
-    ("n_second", int),
-    ("fit_seconds", (int, float)),
-    ("predict_seconds", (int, float)),
-    ("error", (int, float)),
-    ("neighbor_error", (int, float)),
-    ("p_value", (int, float)),
-    ("rise", (int, float)),
-    ("spread", (int, float)),
-    ("confused", (int, float)),
-    ("effect", (int, float)),
-)
 
 
 def save_comparison(
@@ -70,7 +23,7 @@ def save_comparison(
     overwrite : bool
         Whether to replace a file of that name; an error otherwise.
     """
-    write_container(path, KIND, _plain(comparison), overwrite=overwrite)
+    write_container(path, KIND, comparison, overwrite=overwrite)
 
 
 def load_comparison(path: str | os.PathLike[str]) -> Comparison:
@@ -81,39 +34,32 @@ def load_comparison(path: str | os.PathLike[str]) -> Comparison:
     ModelFileError
         If the file holds no comparison, is damaged or of another version of supred.
     """
-    value = read_container(path, KIND)
-    try:
-        found = _restored(value)
-    except (TypeError, KeyError, ValueError) as error:
-        what = " ".join(str(error).split())[:120]
-        raise ModelFileError(f"{path} is damaged ({what}); run supred compare again.") from None
+    found = read_container(path, KIND)
     if not isinstance(found, Comparison):
         raise ModelFileError(f"{path} holds no comparison; run supred compare --save again.")
+    with one_line(path):
+        _check_types(found)
     return found
 
 
-def _plain(value: Any) -> Any:
-    """Return records as dicts with the name of their class."""
-    if type(value).__name__ in _RECORDS:
-        state = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-        return {"record": type(value).__name__, **state}
-    if isinstance(value, Regions):
-        return {"record": "Regions", **value._asdict()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value
+def _check_types(record: Any) -> None:
+    """Raise a ValueError if a field of a record, or of those in it, has another type than said.
 
-
-def _restored(value: Any) -> Any:
-    """Return the records that `_plain` took apart, their numbers checked."""
-    if isinstance(value, list):
-        return [_restored(item) for item in value]
-    if not isinstance(value, dict) or "record" not in value:
-        return value
-    state = {name: _restored(item) for name, item in value.items() if name != "record"}
-    if value["record"] == "Regions":
-        return Regions(**{name: np.asarray(item) for name, item in state.items()})
-    for name, kind in _NUMBERS:
-        if state.get(name) is not None and not isinstance(state[name], kind):
-            raise ValueError(f"{name} is {state[name]!r}, not a number")
-    return _RECORDS[value["record"]](**state)
+    Numbers and texts of an edited file would be counted with or written as they are.
+    """
+    hints = get_type_hints(type(record))
+    for part in fields(record):
+        value, hint = getattr(record, part.name), hints[part.name]
+        several = get_origin(hint) is list
+        kinds = get_args(hint) if several or isinstance(hint, UnionType) else (hint,)
+        allowed = [get_origin(kind) or kind for kind in kinds]
+        if float in allowed:
+            allowed.append(int)
+        if several and not isinstance(value, list):
+            raise ValueError(f"{part.name} is not a list")
+        for item in value if several else [value]:
+            if not isinstance(item, tuple(allowed)):
+                what = "number" if int in allowed else allowed[0].__name__
+                raise ValueError(f"{part.name} is {str(item)[:40]!r}, not a {what}")
+            if is_dataclass(item):
+                _check_types(item)

@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from supred.base.state import register
 from supred.plotting.latent_model import Regions
 
 STATUS = ("done", "failed", "skipped")
 
 
+@register
 @dataclass(frozen=True)
 class MethodResult:
     """One method's line of the table, and what the pictures need."""
@@ -41,6 +43,7 @@ class MethodResult:
         return "tuned" if tried >= wanted else "untuned" if tried <= 1 else "partly tuned"
 
 
+@register
 @dataclass(frozen=True)
 class ClassMap:
     """All rows in two dimensions, by a network that did not see the held-out ones."""
@@ -57,6 +60,7 @@ class ClassMap:
     model: dict[str, Any] | None = None  # the network as data, as `model_of_map` returns it
 
 
+@register
 @dataclass(frozen=True)
 class Structure:
     """Whether the columns tell anything about the classes: a label-permutation check."""
@@ -66,6 +70,7 @@ class Structure:
     n_permutations: int
 
 
+@register
 @dataclass(frozen=True)
 class ColumnImportance:
     """How much the held-out error rises when a column is shuffled."""
@@ -75,6 +80,7 @@ class ColumnImportance:
     spread: float  # standard deviation
 
 
+@register
 @dataclass(frozen=True)
 class Difference:
     """A column in which two confused classes differ."""
@@ -86,6 +92,7 @@ class Difference:
     effect: float  # difference of the means in standard deviations
 
 
+@register
 @dataclass(frozen=True)
 class Confusion:
     """Two classes that are taken for each other."""
@@ -97,6 +104,7 @@ class Confusion:
     differences: list[Difference] = field(default_factory=list)
 
 
+@register
 @dataclass(frozen=True)
 class Comparison:
     """All methods on one table, on the same folds."""

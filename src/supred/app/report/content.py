@@ -48,13 +48,13 @@ def check_comparison(comparison: Comparison) -> None:
                 "one row for each row of the table, at most three coordinates."
             )
         if regions is not None:
-            x, y, class_index = regions
-            if np.shape(class_index) != (len(y), len(x)):
+            shape, sides = np.shape(regions.class_index), (len(regions.y), len(regions.x))
+            if shape != sides:
                 raise ValueError(
-                    f"regions of {name}: the classes have shape {np.shape(class_index)}, "
-                    f"the grids {len(y)} and {len(x)} points."
+                    f"regions of {name}: the classes have shape {shape}, the grids {sides[0]} and "
+                    f"{sides[1]} points."
                 )
-            flat = np.ravel(class_index)
+            flat = np.ravel(regions.class_index)
             _check_class_index(f"regions of {name}", flat, flat.size, n_classes)
 
 
@@ -175,12 +175,12 @@ def _pack_view(
         )
     view: dict[str, Any] = {"name": name, "dimensions": int(dimensions), "axes": axes}
     if regions is not None and len(axes) == 2:
-        x, up, class_index = regions
+        class_index = np.asarray(regions.class_index).astype(smallest_type(n_classes))
         view["regions"] = {
-            "x": [float(x[0]), float(x[-1])],
-            "y": [float(up[0]), float(up[-1])],
-            "shape": [len(up), len(x)],
-            "classes": store.add(np.asarray(class_index).astype(smallest_type(n_classes))),
+            "x": [float(regions.x[0]), float(regions.x[-1])],
+            "y": [float(regions.y[0]), float(regions.y[-1])],
+            "shape": list(class_index.shape),
+            "classes": store.add(class_index),
         }
     return view
 
