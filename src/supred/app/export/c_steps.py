@@ -2,24 +2,11 @@
 
 import numpy as np
 
+from supred.app.export import steps
 from supred.app.export.finite_form import Inputs, width
 from supred.app.export.quantise import is_quantised, to_bytes
-from supred.app.export.steps import (
-    Absolute,
-    Affine,
-    Clip,
-    Fill,
-    Gaussians,
-    Polynomials,
-    Scale,
-    Select,
-    SquaredDistances,
-    Step,
-    UnitLength,
-    Votes,
-)
 
-Kernel = Gaussians | Polynomials | SquaredDistances
+Kernel = steps.Gaussians | steps.Polynomials | steps.SquaredDistances
 # Centres are taken in blocks of this many, so that compilers can use vector instructions.
 BLOCK = 32
 VECTOR = 4
@@ -54,7 +41,7 @@ class Body:
         self.value = "row"  # the array that holds what was computed last
         self.n = 0
         # Steps that change one number at a time are done where the number is read.
-        self.pending: list[Fill | Scale | Clip] = []
+        self.pending: list[steps.Fill | steps.Scale | steps.Clip] = []
 
     def inputs(self, inputs: Inputs) -> None:
         """Begin with the row: its numbers, and its texts as columns of 0 and 1."""
@@ -72,40 +59,40 @@ class Body:
                 place += 1
         self.value, self.n = target, place
 
-    def steps(self, steps: tuple[Step, ...]) -> None:
+    def chain(self, parts: tuple[steps.Step, ...]) -> None:
         """Add some steps; a kernel and the linear map after it become one loop."""
         k = 0
-        while k < len(steps):
-            step, after = steps[k], steps[k + 1] if k + 1 < len(steps) else None
-            if isinstance(step, Kernel) and isinstance(after, Affine):
+        while k < len(parts):
+            step, after = parts[k], parts[k + 1] if k + 1 < len(parts) else None
+            if isinstance(step, Kernel) and isinstance(after, steps.Affine):
                 self.kernel_sum(step, after)
                 k += 1
             else:
                 self.step(step)
             k += 1
 
-    def step(self, step: Step) -> None:
+    def step(self, step: steps.Step) -> None:
         """Add one step."""
         match step:
-            case Fill() | Scale() | Clip():
+            case steps.Fill() | steps.Scale() | steps.Clip():
                 self.pending.append(step)
-            case Select():
+            case steps.Select():
                 self.select(step)
-            case Affine():
+            case steps.Affine():
                 self.affine(step)
-            case UnitLength():
+            case steps.UnitLength():
                 self.unit_length()
-            case Absolute():
+            case steps.Absolute():
                 self.own()
                 absolute = f"fabs{self.suffix}({self.value}[i])"
                 self.lines.append(
                     f"for (int i = 0; i < {self.n}; i++) {self.value}[i] = {absolute};"
                 )
-            case Votes():
+            case steps.Votes():
                 self.votes(step)
-            case Gaussians() | Polynomials() | SquaredDistances():
+            case steps.Gaussians() | steps.Polynomials() | steps.SquaredDistances():
                 identity = np.eye(len(step.centers))
-                self.kernel_sum(step, Affine(identity, np.zeros(len(identity))))
+                self.kernel_sum(step, steps.Affine(identity, np.zeros(len(identity))))
 
     def result(self, what: str, n: int) -> None:
         """Hand the value out if the caller wants it."""
@@ -151,10 +138,10 @@ class Body:
         """Return lines that read a number into `target` and do what is pending to it."""
         lines = [f"{self.real} {target} = {self.value}[{index}];"]
         for step in self.pending:
-            if isinstance(step, Fill):
+            if isinstance(step, steps.Fill):
                 values = self.constant(step.values)
                 lines.append(f"if ({target} != {target}) {target} = {values}[{index}];")
-            elif isinstance(step, Clip):
+            elif isinstance(step, steps.Clip):
                 low, high = self.literal(step.low), self.literal(step.high)
                 lines.append(f"if ({target} < {low}) {target} = {low};")
                 lines.append(f"if ({target} > {high}) {target} = {high};")
@@ -181,7 +168,7 @@ class Body:
         self.lines += [f"    {line}" for line in lines]
         self.lines.append("}")
 
-    def select(self, step: Select) -> None:
+    def select(self, step: steps.Select) -> None:
         """Add the choice of columns."""
         if self.pending:
             self.own()
@@ -190,7 +177,7 @@ class Body:
         self.loop("i", len(step.columns), [f"{target}[i] = {self.value}[{columns}[i]];"])
         self.value, self.n = target, len(step.columns)
 
-    def affine(self, step: Affine) -> None:
+    def affine(self, step: steps.Affine) -> None:
         """Add ``x @ matrix + offset``; the inner loop goes along the outputs."""
         n_in, n_out = step.matrix.shape
         matrix, scales = self.matrix(step.matrix)
@@ -215,14 +202,14 @@ class Body:
         kept = to_bytes(matrix)
         return self.constant(kept.values), self.constant(kept.scales)
 
-    def kernel_sum(self, step: Kernel, after: Affine) -> None:
+    def kernel_sum(self, step: Kernel, after: steps.Affine) -> None:
         """Add a kernel and the linear map of its values, which are never all there at once."""
         self.own()
         centers, center_scales = step.centers, ""
         if self.quantise and is_quantised(centers):
             kept = to_bytes(centers)
             centers, center_scales = kept.values, self.constant(kept.scales)
-        gammas = self.constant(step.gammas) if isinstance(step, Gaussians) else ""
+        gammas = self.constant(step.gammas) if isinstance(step, steps.Gaussians) else ""
         matrix, scales = self.matrix(after.matrix)
         offset = self.constant(after.offset)
         n_out = after.matrix.shape[1]
@@ -263,9 +250,9 @@ class Body:
     def kernel(self, step: Kernel, number: str, center: str, gammas: str) -> tuple[str, list[str]]:
         """Return what adds to p[k] along a row, and what then makes the value phi of it."""
         inner = f"p[k] += ({number} - {center}) * ({number} - {center});"
-        if isinstance(step, SquaredDistances):
+        if isinstance(step, steps.SquaredDistances):
             return inner, [f"{self.real} phi = p[k];"]
-        if isinstance(step, Gaussians):
+        if isinstance(step, steps.Gaussians):
             return inner, [f"{self.real} phi = exp{self.suffix}(-{gammas}[m] * p[k]);"]
         gamma, coef0 = self.literal(step.gamma), self.literal(step.coef0)
         return f"p[k] += {number} * {center};", [
@@ -286,7 +273,7 @@ class Body:
         self.loop("i", self.n, [f"{target}[i] = {self.value}[i] / {length};"])
         self.value = target
 
-    def votes(self, step: Votes) -> None:
+    def votes(self, step: steps.Votes) -> None:
         """Add the votes of pairs of classes and the term that breaks ties."""
         self.own()
         n, values = step.n_classes, self.value

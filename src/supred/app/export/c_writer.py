@@ -61,9 +61,9 @@ def write_c(
         quantise,
     )
     body.inputs(form.inputs)
-    body.steps(form.to_latent)
+    body.chain(form.to_latent)
     body.result("latent", form.n_latent)
-    body.steps(form.to_scores)
+    body.chain(form.to_scores)
     body.result("scores", form.n_scores)
     decision = _DECISIONS[form.decision].format(n=form.n_scores)
     arguments = "const float *row, float *latent, float *scores"

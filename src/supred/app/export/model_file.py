@@ -2,7 +2,6 @@
 
 import os
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import supred
 from supred.app.export.loaded_checks import check_model
 from supred.app.export.saved_parts import ESTIMATORS, from_parts, to_parts
 from supred.app.export.table_model import TableModel
-from supred.app.tables.preparation import Preparation, learnt_numbers, restored
+from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Column
 from supred.base.container import (
     MAX_BYTES,
@@ -25,21 +24,6 @@ from supred.base.state import register
 __all__ = ["ModelFileError", "TableModel", "load_model", "load_table_model", "save_model"]
 
 KIND = "model"
-
-
-@register
-@dataclass(frozen=True)
-class SavedTable:
-    """A model with its table: what the preparation learnt, in the place of the transformer."""
-
-    estimator: Any
-    columns: list[Column]
-    target: str
-    preparation: Preparation
-    learnt: dict[str, Any]
-    ignored: list[str]
-    notes: list[str]
-    sparse: bool
 
 
 def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -78,7 +62,8 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     True
     """
     _register_classes()
-    write_container(path, KIND, _saved(model), overwrite=overwrite)
+    value = model if isinstance(model, TableModel) else to_parts(model)
+    write_container(path, KIND, value, overwrite=overwrite)
 
 
 def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
@@ -106,10 +91,10 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> A
         message is one line.
     """
     _register_classes()
-    value = read_container(path, KIND, max_bytes=max_bytes)
     with one_line(path), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = _restored(value)
+        value = read_container(path, KIND, max_bytes=max_bytes)
+        model = value if isinstance(value, TableModel) else from_parts(value)
         check_model(model)
         return model
 
@@ -118,37 +103,6 @@ def load_table_model(path: str | os.PathLike[str]) -> TableModel:
     """Read a model for tables; one that was saved without a table gets one of plain numbers."""
     model = load_model(path)
     return model if isinstance(model, TableModel) else TableModel.around(model)
-
-
-def _saved(model: Any) -> Any:
-    if not isinstance(model, TableModel):
-        return to_parts(model)
-    return SavedTable(
-        to_parts(model.estimator),
-        model.columns,
-        model.target,
-        model.preparation,
-        learnt_numbers(model.transformer),
-        model.ignored,
-        model.notes,
-        model.sparse,
-    )
-
-
-def _restored(value: Any) -> Any:
-    if not isinstance(value, SavedTable):
-        return from_parts(value)
-    columns = list(value.columns)
-    return TableModel(
-        from_parts(value.estimator),
-        columns,
-        value.target,
-        value.preparation,
-        restored(value.preparation, columns, value.learnt, sparse=value.sparse),
-        list(value.ignored),
-        list(value.notes),
-        value.sparse,
-    )
 
 
 def _register_classes() -> None:

@@ -5,22 +5,9 @@ from typing import Any
 import numpy as np
 
 from supred._version import __version__
+from supred.app.export import steps
 from supred.app.export.finite_form import ExportError, FiniteForm, Inputs
 from supred.app.export.precision import precise
-from supred.app.export.steps import (
-    Absolute,
-    Affine,
-    Clip,
-    Fill,
-    Gaussians,
-    Polynomials,
-    Scale,
-    Select,
-    SquaredDistances,
-    Step,
-    UnitLength,
-    Votes,
-)
 
 # Versions that ONNX Runtime 1.14 (2023) and later read.
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 8
@@ -40,8 +27,8 @@ def write_onnx(form: FiniteForm, *, arithmetic: str = "auto") -> Any:
     form = found.form
     graph = _Graph(found.double_sums, np.float64 if found.double_numbers else np.float32)
     rows = graph.cast(_rows(graph, form.inputs))
-    latent = graph.steps(form.to_latent, rows)
-    scores = graph.steps(form.to_scores, latent)
+    latent = graph.chain(form.to_latent, rows)
+    scores = graph.chain(form.to_scores, latent)
     outputs = [_labels(graph, form, scores)]
     if form.temperature is not None:
         outputs.append(_probabilities(graph, form, scores))
@@ -119,54 +106,54 @@ class _Graph:
                     if found == value:
                         names[k] = name
 
-    def steps(self, steps: tuple[Step, ...], value: str) -> str:
+    def chain(self, parts: tuple[steps.Step, ...], value: str) -> str:
         """Add the nodes of some steps."""
-        for step in steps:
+        for step in parts:
             value = self.step(step, value)
         return value
 
-    def step(self, step: Step, value: str) -> str:
+    def step(self, step: steps.Step, value: str) -> str:
         """Add the nodes of one step."""
         match step:
-            case Fill():
+            case steps.Fill():
                 return self.add(
                     "Where", self.add("IsNaN", value), self.constant(step.values), value
                 )
-            case Scale():
+            case steps.Scale():
                 shifted = value
                 if step.shift.any():
                     shifted = self.add("Sub", value, self.constant(step.shift))
                 if step.only_shifts:
                     return shifted
                 return self.add("Mul", shifted, self.constant(step.scale))
-            case Clip():
+            case steps.Clip():
                 return self.add("Clip", value, self.constant(step.low), self.constant(step.high))
-            case Select():
+            case steps.Select():
                 return self.add("Gather", value, self.constant(step.columns, np.int64), axis=1)
-            case Affine():
+            case steps.Affine():
                 return self.add(
                     "Gemm", value, self.constant(step.matrix), self.constant(step.offset)
                 )
-            case SquaredDistances():
+            case steps.SquaredDistances():
                 return self.squares(step.centers, value)
-            case Gaussians():
+            case steps.Gaussians():
                 return self.gaussians(step, value)
-            case Polynomials():
+            case steps.Polynomials():
                 inner = self.add("MatMul", value, self.constant(step.centers.T))
                 scaled = self.add("Mul", inner, self.constant(step.gamma))
                 base = self.add("Add", scaled, self.constant(step.coef0))
                 return self.add("Pow", base, self.constant(step.degree))
-            case UnitLength():
+            case steps.UnitLength():
                 length = self.add("ReduceL2", value, self.constant([1], np.int64))
                 positive = self.add("Greater", length, self.constant(0.0))
                 divisor = self.add("Where", positive, length, self.constant(1.0))
                 return self.add("Div", value, divisor)
-            case Absolute():
+            case steps.Absolute():
                 return self.add("Abs", value)
-            case Votes():
+            case steps.Votes():
                 return self.votes(step, value)
 
-    def gaussians(self, step: Gaussians, value: str) -> str:
+    def gaussians(self, step: steps.Gaussians, value: str) -> str:
         """Add ``exp(-gamma (||x||^2 - 2 x.c + ||c||^2))``; a shift comes before it."""
         if self.double:
             squares = self.squares(step.centers, value)
@@ -188,7 +175,7 @@ class _Graph:
         products = self.add("Gemm", value, name, center_norms, alpha=-2.0, transB=1)
         return self.add("Max", self.add("Add", products, row_norms), self.constant(0.0))
 
-    def votes(self, step: Votes, value: str) -> str:
+    def votes(self, step: steps.Votes, value: str) -> str:
         """Add the votes of pairs of classes and the term that breaks ties."""
         first = np.zeros((len(step.pairs), step.n_classes))
         second = np.zeros_like(first)

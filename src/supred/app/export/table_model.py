@@ -1,16 +1,19 @@
 """A fitted estimator with the table it was made for."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
-from supred.app.tables.preparation import Preparation
+from supred.app.export.saved_parts import from_parts, to_parts
+from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.table import Column
+from supred.base.state import register
 
 
+@register
 @dataclass
 class TableModel:
     """A fitted estimator with the table it was made for.
@@ -37,8 +40,10 @@ class TableModel:
     >>> from sklearn.datasets import load_iris
     >>> from supred import LowDimSVC
     >>> from supred.app.export.table_model import TableModel
-    >>> from supred.app.tables.preparation import Preparation
+    >>> from supred.app.export.saved_parts import from_parts, to_parts
+    from supred.app.tables.preparation import Preparation, learnt_numbers, restored
     >>> from supred.app.tables.table import Column
+    from supred.base.state import register
     >>> X, y = load_iris(return_X_y=True)
     >>> columns = [Column(name, "number") for name in ("a", "b", "c", "d")]
     >>> model = TableModel.fit(LowDimSVC(n_centers=20, random_state=0), X, y, columns)
@@ -92,6 +97,20 @@ class TableModel:
             notes or [],
             sparse,
         )
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what a file keeps: what the preparation learnt in the place of the transformer."""
+        state = {part.name: getattr(self, part.name) for part in fields(self)}
+        learnt = learnt_numbers(state.pop("transformer"))
+        return {**state, "estimator": to_parts(self.estimator), "learnt": learnt}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "TableModel":
+        """Return the model whose state `to_state` returned."""
+        learnt, estimator = state.pop("learnt"), from_parts(state.pop("estimator"))
+        columns, sparse = list(state["columns"]), state["sparse"]
+        transformer = restored(state["preparation"], columns, learnt, sparse=sparse)
+        return cls(**state, estimator=estimator, transformer=transformer)
 
     @property
     def method(self) -> Any:
