@@ -8,6 +8,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from supred import (
     CategorySpace,
@@ -94,9 +95,14 @@ def test_an_unfitted_model_says_so():
 
 def test_numbers_too_large_for_single_precision(digits):
     X, y = digits
-    form = finite_form_of(KernelDiscriminantAnalysis(kernel="linear").fit(X * 1e45, y))
+    method = KernelDiscriminantAnalysis(kernel="linear")
+    form = finite_form_of(make_pipeline(StandardScaler(), method).fit(X * 1e45, y))
     with pytest.raises(ExportError, match="single precision cannot hold"):
         in_single(form)
+    with pytest.warns(UserWarning, match="units of"):
+        method.fit(X * 1e45, y)
+    with pytest.raises(ExportError, match="which single precision does not hold"):
+        finite_form_of(method)
 
 
 def random_steps(rng, kinds):
