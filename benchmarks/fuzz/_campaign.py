@@ -19,7 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz import command_line, estimators, kills, model_files, properties, tables
+from benchmarks.fuzz import (
+    command_line,
+    estimators,
+    kills,
+    model_files,
+    properties,
+    sources,
+    tables,
+)
 
 # Draws the lines of a case; they run in a folder of their own.
 Recipe = Callable[[np.random.Generator], str]
@@ -31,9 +39,10 @@ KINDS: dict[str, Recipe] = {
     "tables": tables.recipe,
     "command_line": command_line.recipe,
     "kills": kills.recipe,
+    "sources": sources.recipe,
 }
 # Of so many cases of the first kind one of this kind is run: they start processes.
-EVERY = {"kills": 200, "command_line": 2, "tables": 2}
+EVERY = {"kills": 1000, "command_line": 4, "tables": 4, "sources": 4}
 CASE_SECONDS = 60
 FAILURES_SHOWN = 50
 

@@ -3,11 +3,16 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from supred.common.arguments import largest_magnitude
 from supred.common.labels import check_no_label_missing, encode_labels
-from supred.rows.blocks import RowSource
-from supred.rows.files.reading import MemoryMap
+from supred.rows.blocks import LARGEST_NUMBER, RowSource
+from supred.rows.files.reading import MemoryMap, ReadSource
+
+# Rows of a source that are looked at before all others.
+FEW_ROWS = 100
 
 
 def as_source(X: Any) -> RowSource | None:
@@ -72,4 +77,31 @@ def check_rows_and_labels(
 ) -> tuple[RowSource, np.ndarray, np.ndarray]:
     """Return the source, the classes and the index of each row's class."""
     check_source(model, X, reset=True)
+    model._unit_exponent = 0  # rows out of memory keep their own unit
+    check_not_vanishing(X)
     return X, *encode_labels(source_labels(X, y))
+
+
+def check_not_vanishing(X: RowSource) -> None:
+    """Raise a ValueError if all numbers of a source are so small that their squares vanish.
+
+    Numbers that are too large are found as blocks are read. A few rows tell nearly always that
+    not all are too small; only if they do not are all rows looked at.
+    """
+    least = 1.0 / LARGEST_NUMBER[X.dtype]
+    n_few = min(FEW_ROWS, X.shape[0])
+    reads = isinstance(X, ReadSource)
+    few = X.read(0, n_few) if reads else X.rows().take(np.arange(n_few))
+    if not 0 < largest_magnitude(few) < least:
+        return
+    largest = float(X.rows().map(_largest_of_rows).max())
+    if 0 < largest < least:
+        raise ValueError(
+            f"the largest number in X is {largest:.2g}; among rows that are read block by block "
+            f"one must reach {least:.2g}: multiply the columns by a constant."
+        )
+
+
+def _largest_of_rows(block: Any) -> np.ndarray:
+    largest = abs(block).max(axis=1)
+    return np.asarray(largest.todense() if sparse.issparse(largest) else largest).ravel()

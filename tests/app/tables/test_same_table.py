@@ -211,6 +211,7 @@ WRONG = {
     "nothing but gaps": ("a,b,kind\n" + ",?,x\n,NA,y\n" * 4, "no column is left to learn from"),
     "header only": ("a,b,kind\n", "no rows"),
     "empty": ("", "is empty"),
+    "too large": ("a,b,kind\n" + ROW * 2 + "1,1e200,y\n1,2,y\n", "one beyond 1e+100; divide"),
     "infinite number": ("a,b,kind\n" + ROW * 2 + "1,1e999,y\n1,2,y\n", "infinite number (row 3)"),
 }
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from supred.app.tables.sources import MemorySource, Source, SparseSource
 from supred.app.tables.table import Column, Plan, Table, TableError, check_labels
-from supred.rows.files.columns import MOST_TEXTS, Summary, labels_of
+from supred.rows.files.columns import LARGEST_IN_TABLE, MOST_TEXTS, Summary, labels_of
 
 # A text column with more distinct values than this, on more than half of the rows, names rows.
 LEAST_IDENTIFIERS = 20
@@ -66,11 +66,8 @@ def training_plan(
     columns = []
     for name in rest:
         found = summaries[name]
-        if found.infinite is not None and found.kind != "text":
-            raise TableError(
-                f"{title}: the column {name!r} holds an infinite number (row "
-                f"{found.infinite + 1}); numbers must be finite."
-            )
+        if found.unusable is not None and found.kind != "text":
+            raise TableError(_unusable(title, name, found.unusable))
         if found.kind == "empty":
             notes.append(f"The column {name!r} holds no value and was left out.")
             left_out.append(name)
@@ -291,16 +288,20 @@ def model_table(
 
 
 def check_finite(X: Any, columns: Sequence[Column], title: str, first_row: int = 0) -> None:
-    """Raise a TableError that names the column if a number is infinite."""
+    """Raise a TableError that names the column if a number is infinite, or far too large."""
     if hasattr(X, "tocsr"):
         return
-    infinite = np.argwhere(np.isinf(X))
-    if len(infinite):
-        row, place = infinite[0]
-        raise TableError(
-            f"{title}: the column {columns[place].name!r} holds an infinite number "
-            f"(row {first_row + row + 1}); numbers must be finite."
-        )
+    unusable = np.argwhere(np.abs(X) > LARGEST_IN_TABLE)
+    if len(unusable):
+        row, place = unusable[0]
+        raise TableError(_unusable(title, columns[place].name, first_row + int(row)))
+
+
+def _unusable(title: str, name: str, row: int) -> str:
+    return (
+        f"{title}: the column {name!r} holds an infinite number (row {row + 1}), or one beyond "
+        f"{LARGEST_IN_TABLE:g}; divide the column by a constant, or leave the row out."
+    )
 
 
 def find_column(wanted: str, names: Sequence[str], title: str, option: str = "--exclude") -> str:

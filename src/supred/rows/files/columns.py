@@ -19,6 +19,8 @@ import numpy as np
 
 # What stands for a missing value; compared without regard to case.
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+# Numbers of a table are scaled by their variance, so their squares must be finite.
+LARGEST_IN_TABLE = 1e100
 # Most different texts of a column that are kept.
 MOST_TEXTS = 100_000
 
@@ -49,8 +51,8 @@ class Summary:
     ----------
     kind : {"empty", "number", "boolean", "text"}
     n_rows, n_missing : int
-    infinite : int or None
-        First row that holds an infinite number.
+    unusable : int or None
+        First row that holds an infinite number, or one beyond `LARGEST_IN_TABLE`.
     text : tuple (row, text) or None
         First field that is not a number.
     """
@@ -58,21 +60,21 @@ class Summary:
     kind: str = "empty"
     n_rows: int = 0
     n_missing: int = 0
-    infinite: int | None = None
+    unusable: int | None = None
     text: tuple[int, str] | None = None
 
     def __add__(self, after: "Summary") -> "Summary":
         kinds = {self.kind, after.kind} - {"empty"}
-        infinite, text = self.infinite, self.text
-        if infinite is None and after.infinite is not None:
-            infinite = self.n_rows + after.infinite
+        unusable, text = self.unusable, self.text
+        if unusable is None and after.unusable is not None:
+            unusable = self.n_rows + after.unusable
         if text is None and after.text is not None:
             text = self.n_rows + after.text[0], after.text[1]
         return Summary(
             "text" if len(kinds) > 1 else next(iter(kinds), "empty"),
             self.n_rows + after.n_rows,
             self.n_missing + after.n_missing,
-            infinite,
+            unusable,
             text,
         )
 
@@ -130,10 +132,10 @@ def summary_and_numbers(values: Any) -> tuple[Summary, np.ndarray | None]:
     numbers = _numbers(values)
     if numbers is not None:
         n_missing = int(np.isnan(numbers).sum())
-        infinite = np.flatnonzero(np.isinf(numbers))[:1]
+        unusable = np.flatnonzero(np.abs(numbers) > LARGEST_IN_TABLE)[:1]
         kind = "boolean" if import_pyarrow().types.is_boolean(values.type) else "number"
         kind = "empty" if n_missing == n_rows else kind
-        first = int(infinite[0]) if infinite.size else None
+        first = int(unusable[0]) if unusable.size else None
         return Summary(kind, n_rows, n_missing, first), numbers
     texts = texts_of(values)
     booleans = _booleans(texts)
