@@ -31,7 +31,7 @@ def client() -> Any:
         processes=False,
         n_workers=1,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs=logging.CRITICAL,
     )
 
