@@ -7,10 +7,15 @@ BIN := $(VENV)/$(PROGRAMS)
 READY := $(VENV)/.ready
 OLDEST := .venv-oldest
 DOCS := .venv-docs
+NEWEST := .venv-newest
 # One BLAS thread per test process: two processes share two cores.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
+# THIRD=0, 1 or 2: every third file of the tests; empty: all that `make test` runs.
+THIRD ?=
+FILES = $(if $(THIRD),$(shell find tests -name 'test_*.py' | LC_ALL=C sort | awk 'NR % 3 == $(THIRD)'))
 
-.PHONY: help demo test test-torch test-oldest test-coverage lint spelling workflows types imports accuracy reproduction \
+.PHONY: help demo test test-torch test-oldest test-newest test-coverage lint spelling workflows types imports accuracy reproduction \
 	bench bench-quick docs docs-quick docs-serve dist fuzz format clean
 
 help: ## List the targets
@@ -43,8 +48,14 @@ $(OLDEST)/.ready: pyproject.toml requirements/oldest.txt
 		--constraint requirements/oldest.txt --editable ".[dev]"
 	@touch $@
 
-test-oldest: $(OLDEST)/.ready ## The test suite on the oldest supported dependencies
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal
+test-oldest: $(OLDEST)/.ready ## The test suite on the oldest supported dependencies (THIRD=0: a third)
+	$(ONE_THREAD) $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal $(FILES)
+
+test-newest: ## The test suite on the newest pre-releases; may fail
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --pre --upgrade \
+		--editable ".[dev]"
+	-$(ONE_THREAD) $(NEWEST)/bin/python -m pytest -n 2 --dist worksteal $(FILES)
 
 test-coverage: $(READY) ## The test suite, and which lines of src it runs (at least 92 %)
 	$(PYTEST) -n 2 --dist worksteal --cov=supred --cov-report=term:skip-covered --cov-report=xml --cov-fail-under=92
@@ -112,4 +123,4 @@ format: $(READY) ## Rewrite the files as `make lint` wants them
 	$(BIN)/ruff check --fix .
 
 clean: ## Remove environments and outputs
-	rm -rf $(VENV) $(OLDEST) $(DOCS) out build dist docs/_build docs/gallery docs/api/generated
+	rm -rf $(VENV) $(OLDEST) $(NEWEST) $(DOCS) out build dist docs/_build docs/gallery docs/api/generated
