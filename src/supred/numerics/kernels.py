@@ -18,6 +18,8 @@ from supred.rows.blocks import rows_of
 
 # A tile of this many numbers (1 MB in single precision) stays in the cache of a core.
 TILE_NUMBERS = 250_000
+# Gaussians of larger exponents than this lose their digits in single precision.
+MOST_IN_SINGLE = 1e4
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,10 @@ class GaussianCenters:
 
     def kernel(self, X: Any, gamma: float) -> np.ndarray:
         """Return ``exp(-gamma ||x_n - c_m||^2)``, shape (n_rows, n_centers)."""
+        if X.dtype == np.float32 and gamma * float(self.squared_norms.max()) > MOST_IN_SINGLE:
+            # So narrow that the rounding of a distance would show: a row alone, and among others.
+            doubles = GaussianCenters.of(self.original.astype(np.float64))
+            return doubles.kernel(X.astype(np.float64), gamma).astype(np.float32)
         return gaussians_of(self.squared_distances(X), gamma)
 
 
