@@ -7,7 +7,6 @@ from sklearn.linear_model import Ridge
 
 from supred import LowDimSVC, RowBlocks
 from supred.base.container import read_container
-from supred.low_dim_svm.checkpoint import KIND
 from supred.low_dim_svm.mappings.basis import BasisMapping
 from tests.family import blobs
 
@@ -65,7 +64,9 @@ def test_a_resumed_fit_ends_at_the_same_model(tmp_path, monkeypatch, parameters)
     # The start of n_components=2 calls the regression once more.
     interrupt(monkeypatch, model, 3 if "n_components" not in parameters else 4, X, Y)
     assert path.exists()
-    assert len(read_container(path, KIND)["state"].history["mu"]) == 3  # start, 1, 2
+    assert (
+        len(read_container(path, "checkpoint of LowDimSVC")["state"].history["mu"]) == 3
+    )  # start, 1, 2
     fitted = clone(model).fit(X, Y)
     assert_same(fitted, expected)
     assert not path.exists()
@@ -88,7 +89,7 @@ def test_what_was_drawn_is_in_the_file(tmp_path, monkeypatch, random_state):
         checkpoint=path, random_state=random_state, early_stopping=True, n_iter_no_change=8
     )
     interrupt(monkeypatch, model, 3, X, Y)
-    seed = read_container(path, KIND)["seed"]
+    seed = read_container(path, "checkpoint of LowDimSVC")["seed"]
     fitted = clone(model).fit(X, Y)
     assert_same(fitted, clone(model).set_params(random_state=seed, checkpoint=None).fit(X, Y))
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.model_selection import train_test_split
 
 from supred import RBFNetClassifier, RowBlocks
-from supred.rbf_net.journal import Journal
+from supred.base.checkpoint import Checkpoint
 from tests.family import blobs, read_only
 
 
@@ -47,6 +47,26 @@ def test_importances_find_the_useful_features():
     model = RBFNetClassifier(metric="diagonal", random_state=0).fit(X, y)
     assert set(np.argsort(model.feature_importances_)[-2:]) == {0, 1}
     assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("n_rows", [300, 1347])  # folds, and one held-out part
+def test_the_model_does_not_depend_on_the_number_of_threads(n_rows, digits, monkeypatch):
+    X, X_test, y, _ = digits
+    monkeypatch.setattr("supred.rbf_net.descent.HALVED", 1000)  # blocks in halves
+    one, *others = (quick(n_jobs=k).fit(X[:n_rows], y[:n_rows]) for k in (None, 2, 3))
+    for other in others:
+        np.testing.assert_array_equal(other.transform(X_test), one.transform(X_test))
+        np.testing.assert_array_equal(
+            other.choices_["validation_log_loss"], one.choices_["validation_log_loss"]
+        )
+
+
+def test_halves_of_a_block_make_its_gradient(digits, monkeypatch):
+    X, X_test, y, _ = digits
+    whole = quick(max_iter=5, early_stopping=False).fit(X, y)
+    monkeypatch.setattr("supred.rbf_net.descent.HALVED", 1000)
+    halved = quick(max_iter=5, early_stopping=False).fit(X, y)
+    np.testing.assert_allclose(halved.transform(X_test), whole.transform(X_test), atol=1e-3)
 
 
 def test_choices_tell_of_every_candidate(digits):
@@ -216,18 +236,18 @@ def test_an_interrupted_fit_goes_on_to_the_same_model(tmp_path, digits, monkeypa
     X, _, y, _ = digits
     settings = {"n_components": n_components, "checkpoint": tmp_path / "state"}
     model = quick(n_components=n_components).fit(X, y)
-    save, saved = Journal.save, []
+    save, saved = Checkpoint.save, []
 
-    def interrupted(journal):
-        save(journal)
+    def interrupted(file, state):
+        save(file, state)
         saved.append(1)
         if len(saved) == 8:
             raise Interrupted
 
-    monkeypatch.setattr(Journal, "save", interrupted)
+    monkeypatch.setattr(Checkpoint, "save", interrupted)
     with pytest.raises(Interrupted):
         quick(**settings).fit(X, y)
-    monkeypatch.setattr(Journal, "save", save)
+    monkeypatch.setattr(Checkpoint, "save", save)
     with pytest.raises(ValueError, match="is of another fit; it differs in"):
         quick(**settings, alpha=0.5).fit(X, y)
     again = quick(**settings).fit(X, y)
@@ -263,7 +283,9 @@ def test_a_file_that_is_not_a_checkpoint(tmp_path):
     X, y = blobs()
     path = tmp_path / "state"
     path.write_text("no")
-    with pytest.raises(ValueError, match="is not a checkpoint of RBFNetClassifier"):
+    with pytest.raises(
+        ValueError, match="is not a checkpoint that this version of RBFNetClassifier"
+    ):
         quick(checkpoint=path).fit(X, y)
 
 
@@ -286,11 +308,27 @@ def test_partial_fit_learns_a_class_that_comes_later(n_components):
     early = y != 2
     model.partial_fit(X[early], y[early], classes=[0, 1, 2])
     assert not np.any(model.predict(X[early]) == 2)
-    for _ in range(6):
+    for _ in range(12):
         model.partial_fit(X, y)
     assert model.score(X, y) > 0.9
+    *first, last = (stage.W for stage in model.stages_)
+    model.partial_fit(X, y)
+    assert not np.array_equal(model.stages_[-1].W, last)
+    for stage, W in zip(model.stages_, first, strict=False):
+        np.testing.assert_array_equal(stage.W, W)  # of a map the second network learns
     with pytest.raises(ValueError, match="that are not in classes"):
         model.partial_fit(X[:5], [0, 1, 2, 9, 0])
+
+
+@pytest.mark.parametrize("n_components", [None, 1])
+def test_scores_of_each_check_by_scikit_learns_monitor(n_components):
+    callback = pytest.importorskip("sklearn.callback")
+    X, y = blobs()
+    monitor = callback.ScoringMonitor(scoring="accuracy")
+    model = quick(n_components=n_components).set_callbacks(monitor).fit(X, y)
+    scores = monitor.get_logs().data
+    assert len(scores) >= len(model.history_["step"])
+    assert scores[-1]["accuracy"] > 0.8
 
 
 def test_verbose_tells_of_each_check(capsys):

@@ -23,7 +23,8 @@ def drawn(rank, n_scores, *, n_networks=2, n_features=4, seed=0):
     nets.flat[...] = 0.5 * rng.normal(size=nets.flat.shape)
     rows = rng.normal(size=(1, 7, n_features))
     classes = rng.integers(max(2, n_scores), size=7)
-    return nets, rows, classes, rng.random((1, 7)) + 0.1
+    weights = rng.random((1, 7)) + 0.1
+    return nets, rows, classes, weights / weights.sum()
 
 
 def one_row(nets, k, x):
@@ -58,7 +59,7 @@ def slopes_by_differences(nets, loss):
 @pytest.mark.parametrize("loss", ["log", "hinge"])
 @pytest.mark.parametrize("noisy", [False, True])
 def test_the_gradient_is_that_of_differences(rank, n_scores, loss, noisy):
-    nets, rows, classes, weights = drawn(rank, n_scores)
+    nets, rows, classes, shares = drawn(rank, n_scores)
     one_hot = np.eye(max(2, n_scores))[classes][None]
     one_hot = one_hot[..., 1:] if n_scores == 1 else one_hot
     targets = 0.9 * one_hot + 0.1 / max(2, n_scores) if loss == "log" else 2 * one_hot - 1
@@ -73,9 +74,9 @@ def test_the_gradient_is_that_of_differences(rank, n_scores, loss, noisy):
     spare = Networks.zeros(nets.shape, 2, float)
 
     def value(moved):
-        return mean_loss(moved, rows, targets, weights, row_loss, spare, noise)
+        return mean_loss(moved, rows, targets, shares, row_loss, spare, noise)
 
-    mean_loss(nets, rows, targets, weights, row_loss, gradient, noise)
+    mean_loss(nets, rows, targets, shares, row_loss, gradient, noise)
     np.testing.assert_allclose(gradient.flat, slopes_by_differences(nets, value), atol=1e-8)
 
 
@@ -86,25 +87,25 @@ def test_noise_in_few_dimensions_is_noise_of_the_rows():
     rng = np.random.default_rng(2)
     rows = np.repeat(rows, n_draws, axis=1)
     targets = np.eye(3)[np.repeat(classes, n_draws)][None]
-    weights = np.ones((1, rows.shape[1]))
+    shares = np.full((1, rows.shape[1]), 1 / rows.shape[1])
     assert noise_width(nets.shape) == 2
     results = []
     for width in (2, 8):
         gradient = Networks.zeros(nets.shape, 1, float)
         noise = Noise(np.array([0.7]), rng.normal(size=(1, rows.shape[1], width)))
-        loss = mean_loss(nets, rows, targets, weights, log_slopes, gradient, noise)
+        loss = mean_loss(nets, rows, targets, shares, log_slopes, gradient, noise)
         results.append((loss, gradient.flat))
     np.testing.assert_allclose(results[0][0], results[1][0], rtol=2e-2)
     np.testing.assert_allclose(results[0][1], results[1][1], atol=5e-3)
 
 
 def test_networks_in_a_stack_are_networks_alone():
-    nets, rows, classes, weights = drawn(2, 3, n_networks=3)
+    nets, rows, classes, shares = drawn(2, 3, n_networks=3)
     targets = np.eye(3)[classes][None]
     together = Networks.zeros(nets.shape, 3, float)
-    losses = mean_loss(nets, rows, targets, weights, log_slopes, together)
+    losses = mean_loss(nets, rows, targets, shares, log_slopes, together)
     for k in range(3):
         alone = Networks.zeros(nets.shape, 1, float)
-        loss = mean_loss(nets.take([k]), rows, targets, weights, log_slopes, alone)
+        loss = mean_loss(nets.take([k]), rows, targets, shares, log_slopes, alone)
         np.testing.assert_allclose(loss, losses[k : k + 1])
         np.testing.assert_allclose(alone.flat[0], together.flat[k], rtol=1e-12, atol=1e-14)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from supred.rbf_net.problem import distinct_rows, scaling_of, split_rows
+from supred.rbf_net.problem import distinct_rows, other_parts, scaling_of, split_rows
 
 
 def test_copies_are_one_row_and_order_does_not_matter():
@@ -78,3 +78,16 @@ def test_folds_of_few_rows_and_one_part_of_many():
     assert len(part.held_out) == 600
     assert not set(part.train) & set(part.held_out)
     assert split_rows(np.arange(5), 0.1, rng) == ()
+
+
+def test_other_parts_hold_out_other_rows_of_every_class():
+    index = np.repeat([0, 1, 2], [600, 150, 1])
+    (part,) = split_rows(index, 0.2, np.random.RandomState(0))
+    others = other_parts(index, part, 3, seed=0)
+    held = np.concatenate([part.held_out, *(other.held_out for other in others)])
+    assert len(np.unique(held)) == len(held) == 4 * len(part.held_out)
+    for other in others:
+        assert sorted(np.append(other.train, other.held_out)) == list(range(751))
+        np.testing.assert_array_equal(
+            np.bincount(index[other.held_out]), np.bincount(index[part.held_out])
+        )

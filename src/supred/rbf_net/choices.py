@@ -14,19 +14,19 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from supred.common.arrays import HOST, cast, on_host, place_of
-from supred.rbf_net.descent import Course, Draws, Problem, State, descend, units_of
+from supred.rbf_net.descent import Course, Draws, Problem, State, descend_side_by_side, units_of
 from supred.rbf_net.journal import Journal
 from supred.rbf_net.network import Networks, coordinates, scores
 from supred.rbf_net.problem import Part, Table
 from supred.rbf_net.start import Sample, start_networks
 
 # A metric of this rank where features are many; of all dimensions where they are at most this.
-LOW_RANK, MOST_FULL = 40, 100
+LOW_RANK, MOST_FULL = 39, 100
 # What is offered to validation: widths, wider ones where rows are few, and noise. Noise of all
 # dimensions is as long as the rows themselves are: it must be weaker than in a low rank, and
 # narrow Gaussians do not see the rows for it.
 WIDTHS, WIDTHS_OF_FEW = (1.0, 4.0), (0.3, 1.0)
-NOISES, WEAK_NOISES, NARROW_NOISES = (0.0, 0.3, 1.0), (0.0, 0.3, 0.6), (0.0, 0.3)
+NOISES, WEAK_NOISES, NARROW_NOISES = (0.0, 0.3, 1.0, 1.5), (0.0, 0.3, 0.6), (0.0, 0.3)
 NARROW = 2.0
 # One scale per feature is offered if its Gaussians cost at most this many times those of a low
 # rank.
@@ -101,6 +101,7 @@ class Training:
     seed : int
     held_table : Table
         The table that held-out rows are of: the same, or one that the user gave.
+    n_threads : int
     journal : Journal
         Remembers what was done, for a fit that is interrupted.
     """
@@ -114,6 +115,7 @@ class Training:
     learning_rate: float
     seed: int
     held_table: Table
+    n_threads: int = 1
     journal: Journal = field(default_factory=Journal)
 
 
@@ -209,7 +211,16 @@ class Runners:
         course = Course(n_steps, self.rate, levels, self.state.step)
         checks = np.linspace(self.state.step, course.end, n_checks + 1)[1:].round()
         for until in checks.astype(int).tolist():
-            on = partial(descend, self.state, training.problem, draws, course, self.units, until)
+            on = partial(
+                descend_side_by_side,
+                self.state,
+                training.problem,
+                draws,
+                course,
+                self.units,
+                until,
+                training.n_threads,
+            )
             state, losses = training.journal.record(on, self.state.nets.shape)
             self.state = state.to(training.table.place)
             yield losses

@@ -1,14 +1,13 @@
 """RBFNetClassifier: few Gaussians in a learned metric, with a low-dimensional latent space."""
 
-import os
 import sys
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from supred.base.callbacks import FitCallbacks
@@ -16,52 +15,16 @@ from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
 from supred.base.streamed_classifier import StreamedClassifier
 from supred.base.validation import check_weights
-from supred.common.arguments import (
-    MOST_COMPONENTS,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_n_jobs,
-    check_real,
-)
+from supred.common.arguments import check_integer
 from supred.common.arrays import place_of, type_name
 from supred.rbf_net.choices import class_scores
-from supred.rbf_net.descent import State
-from supred.rbf_net.fitted import GaussianNetwork, project_through
-from supred.rbf_net.plan import Fitted, Settings, fit_networks, prune_networks, update_networks
+from supred.rbf_net.explanation import Explanation, explain_rows
+from supred.rbf_net.fitted import Fitted, GaussianNetwork, project_through
+from supred.rbf_net.journal import Journal, make_journal
+from supred.rbf_net.plan import fit_networks
+from supred.rbf_net.settings import Settings
+from supred.rbf_net.updates import prune_networks, update_networks
 from supred.rows.blocks import RowSource, rows_of
-
-# Parameters that do not change the model.
-# Squares of gradients, in which gamma and alpha are factors, are taken in single precision.
-MOST_SQUARED = 1e12
-FREE = ("checkpoint", "verbose", "n_jobs")
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why rows were classified as they were.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n_rows,)
-        The winning class of each row.
-    score_slopes : ndarray of shape (n_rows, n_features)
-        Derivative of the winning score by feature; with two classes, of the score in favour of
-        the winner.
-    loudest : ndarray of int, shape (n_rows, n_loudest)
-        Centres that speak loudest for or against the winner, the loudest first.
-    contributions : ndarray of shape (n_rows, n_loudest)
-        What each of them adds to the winning score. For a map, to the first network's part in
-        it, to first order.
-    latent_slopes : ndarray of shape (n_rows, n_components, n_features) or None
-        Derivative of each latent coordinate by feature.
-    """
-
-    labels: np.ndarray
-    score_slopes: np.ndarray
-    loudest: np.ndarray
-    contributions: np.ndarray
-    latent_slopes: np.ndarray | None
 
 
 class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
@@ -109,7 +72,8 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
     learning_rate : float, default=0.05
         Largest step, in units of the parameters; it falls to zero along the steps.
     label_smoothing : float, default=0.05
-        How much less than certainty the log-loss aims at.
+        How much less than certainty the log-loss aims at; the second network of a map aims at
+        certainty.
     early_stopping : bool, default=True
         Hold rows out (in folds where they are few) to choose, to stop and to calibrate. False
         trains on all rows at once, with the first of the candidates.
@@ -127,7 +91,8 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         model. It is removed at the end.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
-        Has no effect: the products use the threads of BLAS.
+        Threads, as joblib counts them: candidates and folds are trained side by side, and two
+        threads share the rows of a large network. The model is the same for any number.
     verbose : int, default=0
         1 prints a line per check.
 
@@ -283,6 +248,7 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         -------
         self : RBFNetClassifier
         """
+        settings = Settings.among(self.get_params(deep=False))
         previous = self._fitted() if self.warm_start and hasattr(self, "stages_") else None
         X, index, weights, classes = self._checked_rows(X, y, sample_weight)
         held_out = self._check_validation(X_val, y_val, sample_weight_val, classes)
@@ -294,17 +260,17 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
                 f"but y holds {classes.tolist()}; set warm_start=False, or give rows of these."
             )
         self.classes_ = classes
+        rows = X, index, weights
+        journal = make_journal(self.get_params(deep=False), classes, rows, held_out)
         with closing(FitCallbacks(self, X, y)) as callbacks:
-            progress = partial(self._report, callbacks)
             fitted = fit_networks(
-                X,
-                index,
-                weights,
+                *rows,
                 len(classes),
-                self._settings(),
+                settings,
+                journal,
                 held_out=held_out,
                 previous=previous,
-                report=progress,
+                report=partial(self._report, callbacks),
             )
         return self._keep(fitted)
 
@@ -324,8 +290,11 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         Returns
         -------
         self : RBFNetClassifier
-            The first call is a fit without a race; each further call does more steps.
+            The first call is a fit without a race; each further call does more steps. Of a map
+            only the second network learns further: the first keeps the latent space in which
+            the second lays the classes out. There is no checkpoint.
         """
+        settings = Settings.among(self.get_params(deep=False))
         fitted = hasattr(self, "stages_")
         X, index, weights, known = self._checked_rows(
             X, y, sample_weight, classes=self.classes_ if fitted else classes, reset=not fitted
@@ -337,19 +306,13 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
             )
         self.classes_ = known
         with closing(FitCallbacks(self, X, y)) as callbacks:
-            progress = partial(self._report, callbacks)
+            tell = partial(self._report, callbacks)
             if fitted:
-                result = update_networks(
-                    X, index, weights, self._fitted(), self._settings(), report=progress
-                )
+                result = update_networks(X, index, weights, self._fitted(), settings, report=tell)
             else:
+                settings = replace(settings, early_stopping=False)
                 result = fit_networks(
-                    X,
-                    index,
-                    weights,
-                    len(known),
-                    self._settings(early_stopping=False),
-                    report=progress,
+                    X, index, weights, len(known), settings, Journal(), report=tell
                 )
         return self._keep(result)
 
@@ -384,9 +347,8 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
                 f"{self.classes_.tolist()}; give rows of the same classes."
             )
         smaller.classes_ = classes
-        return smaller._keep(
-            prune_networks(X, index, weights, self._fitted(), smaller._settings(), n_centers)
-        )
+        settings = Settings.among(smaller.get_params(deep=False))
+        return smaller._keep(prune_networks(X, index, weights, self._fitted(), settings, n_centers))
 
     def explain(self, X: Any, *, n_loudest: int = 5, latent: bool = False) -> Explanation:
         """Return what the decisions about rows rest on: slopes by feature, and loud centres.
@@ -406,12 +368,15 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         """
         check_is_fitted(self)
         X = self._validate_rows(X, reset=False, accept_sparse=False)
-        from supred.rbf_net.explanation import explain_rows
-
-        found = explain_rows(
-            self.stages_, self.coef_, self.intercept_, X, n_loudest=n_loudest, latent=latent
+        return explain_rows(
+            self.stages_,
+            self.coef_,
+            self.intercept_,
+            self.classes_,
+            X,
+            n_loudest=n_loudest,
+            latent=latent,
         )
-        return Explanation(self.classes_[found.winners], *found.arrays())
 
     # --- what a fitted model answers ------------------------------------------------------
 
@@ -478,7 +443,6 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
                     "name every class in the first call of partial_fit."
                 )
             index = np.searchsorted(found, y)
-        self._check_parameters(len(found))
         if sample_weight is None and isinstance(X, RowSource):
             sample_weight = X.weights()
         if classes is None:
@@ -489,62 +453,6 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
                 sample_weight, None, np.searchsorted(present, index), found[present]
             )
         return X, index, weights, found
-
-    def _check_parameters(self, n_classes: int) -> None:
-        if self.n_components is not None:
-            check_integer("n_components", self.n_components, low=1, high=MOST_COMPONENTS)
-        if isinstance(self.n_centers, str):
-            check_choice("n_centers", self.n_centers, ("auto",))
-        elif self.n_centers is not None:
-            check_integer("n_centers", self.n_centers, low=1)
-        if isinstance(self.metric, str):
-            check_choice("metric", self.metric, ("auto", "diagonal", "full"))
-        else:
-            check_integer("metric", self.metric, low=1)
-        if isinstance(self.noise, str):
-            check_choice("noise", self.noise, ("auto",))
-        else:
-            check_real("noise", self.noise, low=0)
-        if isinstance(self.gamma, str):
-            check_choice("gamma", self.gamma, ("auto", "scale"))
-        else:
-            check_real("gamma", self.gamma, low=0, low_inclusive=False, high=MOST_SQUARED)
-        check_choice("loss", self.loss, ("log", "hinge"))
-        check_flag("early_stopping", self.early_stopping)
-        check_real("alpha", self.alpha, low=0, high=MOST_SQUARED)
-        if self.max_iter is not None:
-            check_integer("max_iter", self.max_iter, low=1)
-        check_real("learning_rate", self.learning_rate, low=0, low_inclusive=False)
-        check_real("label_smoothing", self.label_smoothing, low=0, high=1, high_inclusive=False)
-        check_real(
-            "validation_fraction",
-            self.validation_fraction,
-            low=0,
-            high=1,
-            low_inclusive=False,
-            high_inclusive=False,
-        )
-        check_n_jobs(self.n_jobs)
-        if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
-            raise ValueError(f"checkpoint={self.checkpoint!r}: give the path of a file, or None.")
-
-    def _settings(self, **changes: Any) -> Settings:
-        """Return the parameters as the plan of a fit wants them."""
-        parameters = self.get_params(deep=False)
-        identity = {
-            name: "drawn" if name == "random_state" and not isinstance(value, int) else repr(value)
-            for name, value in parameters.items()
-            if name not in FREE
-        }
-        identity["classes"] = repr(self.classes_.tolist())
-        values = {name: parameters[name] for name in Settings.from_parameters}
-        return Settings(
-            **{**values, **changes},
-            identity=identity,
-            random_state=check_random_state(self.random_state)
-            if self.checkpoint is None or isinstance(self.random_state, int | np.integer)
-            else self.random_state,
-        )
 
     def _fitted(self) -> Fitted:
         """Return what was found, to go on from."""
@@ -576,16 +484,23 @@ class RBFNetClassifier(CallbackSupportMixin, StreamedClassifier):
         return self
 
     def _report(
-        self, callbacks: FitCallbacks, phase: str, state: State, loss: float, error: float
+        self,
+        callbacks: FitCallbacks,
+        phase: str,
+        step: int,
+        loss: float,
+        error: float,
+        so_far: Callable[[], dict[str, Any]],
     ) -> bool:
         """Tell of a check: a line on stderr if verbose, and the callbacks; True asks to stop."""
         if self.verbose:
             print(
-                f"[{type(self).__name__}] {phase:8s} step {state.step:6d}  mean loss {loss:.4f}"
+                f"[{type(self).__name__}] {phase:8s} step {step:6d}  mean loss {loss:.4f}"
                 + ("" if np.isnan(error) else f"  validation error {error:.4f}"),
                 file=sys.stderr,
             )
-        return callbacks.iteration()
+        inputs = {"classes_": self.classes_, "n_features_in_": self.n_features_in_}
+        return callbacks.iteration(lambda: {**inputs, **so_far()})
 
 
 __all__ = ["Explanation", "GaussianNetwork", "RBFNetClassifier"]

@@ -7,13 +7,17 @@ descent that was interrupted goes on to the same networks, and rows that are not
 fetched for many steps at once.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from supred.common.arrays import Place, copied, on_host, place_of, recorded, type_name
+from supred.numerics.threads import map_in_threads, one_blas_thread
 from supred.rbf_net.network import Networks, Noise, RowLoss, mean_loss, noise_width
 
 # Adam's memory of gradients and of their squares.
@@ -26,6 +30,9 @@ WARM_UP = 50
 METRIC_RATE, SCALE_RATE, WEIGHT_RATE = 1.0, 0.3, 4.0
 # Noise is drawn for this many steps from one generator.
 NOISE_GROUP = 64
+# A block of at least this many values of Gaussians is worked on in halves, so that two threads
+# can share it; in halves also if there is one thread, for the same bits.
+HALVED = 60_000
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,17 @@ class State:
     step: int = 0
 
     @classmethod
+    def joined(cls, states: Sequence["State"]) -> "State":
+        """Return the state of all networks of several."""
+        flat = np.concatenate([state.nets.flat for state in states])
+        return cls(
+            Networks(states[0].nets.shape, flat),
+            np.concatenate([state.first for state in states]),
+            np.concatenate([state.second for state in states]),
+            states[0].step,
+        )
+
+    @classmethod
     def begin(cls, nets: Networks) -> "State":
         """Return the state before the first step."""
         return cls(nets, nets.place.xp.zeros_like(nets.flat), nets.place.xp.zeros_like(nets.flat))
@@ -166,6 +184,42 @@ class Course:
         return self.learning_rate * (1.0 - done / self.n_steps) * min(1.0, (done + 1) / warm_up)
 
 
+def descend_side_by_side(
+    state: State,
+    problem: Problem,
+    draws: Draws,
+    course: Course,
+    units: np.ndarray,
+    until: int | None = None,
+    n_threads: int = 1,
+) -> tuple[State, np.ndarray]:
+    """Return what :func:`descend` does, the same bits, with the networks in several threads.
+
+    Networks do not depend on each other. Two threads share the rows of a single network.
+    """
+    n_nets = len(state.nets)
+    if n_threads == 1 or n_nets == 1 or problem.steps_at_once > 1:
+        halved = n_nets == 1 and draws.size * state.nets.shape.n_centers >= HALVED
+        n_halves = 2 if halved and state.nets.place.is_host else 1
+        return descend(state, problem, draws, course, units, until, n_halves, n_threads)
+
+    def of_some(chosen: np.ndarray) -> tuple[State, np.ndarray]:
+        parts = draws.parts if len(draws.parts) == 1 else tuple(draws.parts[k] for k in chosen)
+        return descend(
+            state.take(chosen),
+            problem,
+            replace(draws, parts=parts),
+            replace(course, levels=course.levels[chosen]),
+            units[chosen],
+            until,
+        )
+
+    chunks = np.array_split(np.arange(n_nets), min(n_threads, n_nets))
+    groups = [(chosen,) for chosen in chunks]
+    found = map_in_threads(of_some, groups, n_threads)
+    return State.joined([one for one, _ in found]), np.concatenate([loss for _, loss in found])
+
+
 def descend(
     state: State,
     problem: Problem,
@@ -173,6 +227,8 @@ def descend(
     course: Course,
     units: np.ndarray,
     until: int | None = None,
+    n_slices: int = 1,
+    n_threads: int = 1,
 ) -> tuple[State, np.ndarray]:
     """Move networks by Adam along a course.
 
@@ -188,6 +244,11 @@ def descend(
     until : int, optional
         Step to stop at, by default the end of the course; a further call goes on from there as
         if there had been no stop.
+    n_slices : int
+        Parts of equal size in which the rows of a block are worked on, 1 or 2. The last digits
+        depend on it.
+    n_threads : int
+        With more than one, two of them share the parts.
 
     Returns
     -------
@@ -198,25 +259,61 @@ def descend(
     state = state.take(slice(None))
     nets, place, precision = state.nets, state.nets.place, type_name(state.nets.flat)
     until = course.end if until is None else min(until, course.end)
-    gradient = Networks.zeros(nets.shape, len(nets), precision, place)
+    slices = _slices(draws.size, n_slices)
+    gradients = [Networks.zeros(nets.shape, len(nets), precision, place) for _ in slices]
+    gradient = gradients[0]
     levels = place.put(course.levels.astype(precision))
     losses, first_step = place.zeros((len(nets),), float), state.step
 
     def step(rows: Any, targets: Any, weights: Any, rates: Any, *normals: Any) -> None:
         nonlocal losses
-        noise = Noise(levels, normals[0]) if normals else None
-        losses += mean_loss(nets, rows, targets, weights, problem.row_loss, gradient, noise)
+        shares = weights / weights.sum(axis=1)[:, None]
+        calls = [
+            (
+                nets,
+                rows[:, some],
+                targets[:, some],
+                shares[:, some],
+                problem.row_loss,
+                of_some,
+                Noise(levels, normals[0][:, some]) if normals else None,
+            )
+            for some, of_some in zip(slices, gradients, strict=True)
+        ]
+        for loss in _at_once(mean_loss, calls, pool):
+            losses += loss
+        for other in gradients[1:]:
+            gradient.flat[...] += other.flat
         if problem.decay:
             gradient.W[...] += problem.decay * nets.W
             gradient.coef[...] += problem.decay * nets.coef
-        adam_step(nets.flat, gradient.flat, state.first, state.second, rates[0] * units, rates[1])
+        arrays = nets.flat, gradient.flat, state.first, state.second, rates[0] * units
+        parts = _slices(nets.shape.n_numbers, n_slices)
+        _at_once(adam_step, [(*(a[:, some] for a in arrays), rates[1]) for some in parts], pool)
 
     width = noise_width(nets.shape) if np.any(course.levels > 0) else 0
     quick_step = recorded(step, place)
-    for arrays in _inputs(problem, draws, course, first_step, until, width):
-        quick_step(*arrays)
+    threads = ThreadPoolExecutor(1) if n_threads > 1 and n_slices > 1 else nullcontext()
+    with one_blas_thread(), threads as pool:
+        for inputs in _inputs(problem, draws, course, first_step, until, width):
+            quick_step(*inputs)
     state.step = max(first_step, until)
     return state, on_host(losses) / max(1, until - first_step)
+
+
+def _slices(size: int, n_slices: int) -> list[slice]:
+    cuts = np.linspace(0, size, n_slices + 1).astype(int).tolist()
+    return [slice(first, last) for first, last in pairwise(cuts)]
+
+
+def _at_once(
+    function: Callable[..., Any], calls: Sequence[tuple], pool: ThreadPoolExecutor | None
+) -> list[Any]:
+    """Return ``function(*call)`` of each call; the last one in another thread if there is one."""
+    if pool is None:
+        return [function(*call) for call in calls]
+    later = pool.submit(function, *calls[-1])
+    return [*(function(*call) for call in calls[:-1]), later.result()]
 
 
 def _inputs(
@@ -252,8 +349,8 @@ def _inputs(
 
 
 def _normals(draws: Draws, first_step: int, width: int) -> Iterator[np.ndarray]:
-    """Yield standard normal numbers for the rows of each step's block."""
-    shape = (len(draws.parts), draws.size, width)
+    """Yield standard normal numbers for the rows of each step, the same for all networks."""
+    shape = (1, draws.size, width)
     group, skip = divmod(first_step, NOISE_GROUP)
     while True:
         rng = np.random.Generator(np.random.SFC64((draws.seed, 1, group)))

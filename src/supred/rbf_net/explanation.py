@@ -9,29 +9,42 @@ from supred.rbf_net.fitted import GaussianNetwork
 
 
 @dataclass(frozen=True)
-class Reasons:
-    """See :class:`supred.rbf_net.classifier.Explanation`."""
+class Explanation:
+    """Why rows were classified as they were.
 
-    winners: np.ndarray
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,)
+        The winning class of each row.
+    score_slopes : ndarray of shape (n_rows, n_features)
+        Derivative of the winning score by feature; with two classes, of the score in favour of
+        the winner.
+    loudest : ndarray of int, shape (n_rows, n_loudest)
+        Centres that speak loudest for or against the winner, the loudest first.
+    contributions : ndarray of shape (n_rows, n_loudest)
+        What each of them adds to the winning score. For a map, to the first network's part in
+        it, to first order.
+    latent_slopes : ndarray of shape (n_rows, n_components, n_features) or None
+        Derivative of each latent coordinate by feature.
+    """
+
+    labels: np.ndarray
     score_slopes: np.ndarray
     loudest: np.ndarray
     contributions: np.ndarray
     latent_slopes: np.ndarray | None
-
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return all but the winners."""
-        return self.score_slopes, self.loudest, self.contributions, self.latent_slopes
 
 
 def explain_rows(
     stages: Sequence[GaussianNetwork],
     coef: np.ndarray,
     intercept: np.ndarray,
+    classes: np.ndarray,
     X: np.ndarray,
     *,
     n_loudest: int,
     latent: bool,
-) -> Reasons:
+) -> Explanation:
     """Return the derivatives of the winning scores and the loudest centres.
 
     Parameters
@@ -39,6 +52,7 @@ def explain_rows(
     stages : sequence of GaussianNetwork
     coef, intercept : ndarrays
         V and b.
+    classes : ndarray of shape (n_classes,)
     X : ndarray of shape (n_rows, n_features)
     n_loudest : int
     latent : bool
@@ -81,8 +95,8 @@ def explain_rows(
             ],
             axis=1,
         )
-    return Reasons(
-        winners, slopes, loudest, np.take_along_axis(parts, loudest, axis=1), latent_slopes
+    return Explanation(
+        classes[winners], slopes, loudest, np.take_along_axis(parts, loudest, axis=1), latent_slopes
     )
 
 

@@ -1,7 +1,7 @@
 """Fitted networks of Gaussians: what a model keeps, for rows as the user has them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from scipy import sparse
 
 from supred.base.state import register
 from supred.common.arrays import Place, at_least, cast, place_of, type_name
+from supred.rbf_net.choices import Candidate
 from supred.rbf_net.network import Networks, Shape
 from supred.rbf_net.problem import Scaling
 from supred.rows.blocks import rows_of
@@ -141,6 +142,72 @@ class GaussianNetwork:
         by_u = parts @ (2 * self.gammas[:, None] * self.centers)
         by_u -= (parts @ (2 * self.gammas))[:, None] * u
         return by_u * self.metric if self.metric.ndim == 1 else by_u @ self.metric.T
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a fit found.
+
+    Attributes
+    ----------
+    stages : tuple of GaussianNetwork
+    scales : tuple of ndarrays
+        The factors by which the inputs of each stage were scaled in training.
+    coef, intercept : ndarrays
+    importances : ndarray of shape (n_features,)
+    chosen : dict
+        Metric, noise and width.
+    choices : dict of ndarrays
+    history : dict of lists
+    n_iter : int
+    stopping_reason : str
+    validation_error : float
+    path : dict of ndarrays or None
+    """
+
+    stages: tuple[GaussianNetwork, ...]
+    scales: tuple[np.ndarray, ...]
+    coef: np.ndarray
+    intercept: np.ndarray
+    importances: np.ndarray
+    chosen: dict[str, Any]
+    choices: dict[str, np.ndarray] = field(default_factory=dict)
+    history: dict[str, list[float]] = field(default_factory=dict)
+    n_iter: int = 0
+    stopping_reason: str = "max_iter"
+    validation_error: float = np.nan
+    path: dict[str, np.ndarray] | None = None
+
+    def network(self, stage: int, scores: bool) -> Networks:
+        """Return a stage as a network of scaled rows, with or without the classifier."""
+        net, factor = self.stages[stage], self.scales[stage]
+        metric = net.metric.astype(float)
+        metric = np.log(metric / factor) if metric.ndim == 1 else metric / factor[:, None]
+        n_components = net.W.shape[1]
+        return Networks.of(
+            metric=metric[None],
+            centers=net.centers[None],
+            log_gammas=np.log(net.gammas.astype(float))[None],
+            W=net.W[None],
+            w0=net.w0[None],
+            coef=self.coef[None] if scores else np.zeros((1, len(self.coef), n_components)),
+            intercept=self.intercept[None] if scores else np.zeros((1, len(self.coef))),
+        )
+
+    def scaling(self, stage: int) -> Scaling:
+        """Return the scaling of the inputs of a stage."""
+        return Scaling(self.stages[stage].shift.astype(float), self.scales[stage])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return max(2, len(self.coef))
+
+    @property
+    def candidate(self) -> Candidate:
+        """The choice that was made."""
+        rank = None if self.stages[0].metric.ndim == 1 else self.stages[0].metric.shape[1]
+        return Candidate(rank, float(self.chosen["noise"]), float(self.chosen["width"]))
 
 
 def _single_digits(values: np.ndarray) -> np.ndarray:

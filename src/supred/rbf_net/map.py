@@ -102,7 +102,6 @@ def train_map(
     parts: tuple[Part, ...],
     n_components: int,
     loss: str,
-    smoothing: float,
     *,
     history: dict[str, list[float]],
     report: Report | None = None,
@@ -120,8 +119,6 @@ def train_map(
     parts : tuple of Part
     n_components : int
     loss : {"log", "hinge"}
-    smoothing : float
-        Of the labels.
     history : dict of lists
         Is added to.
     report : callable, optional
@@ -148,7 +145,9 @@ def train_map(
             training,
             table=table,
             held_table=table,
-            problem=problem_of(table, loss, 0.0, smoothing),
+            # Labels are not smoothed: to tell neighbours on a circle apart, the scores of classes
+            # on its other side must be far below, which smoothed labels would punish.
+            problem=problem_of(table, loss, alpha=0.0, smoothing=0.0),
             codes=codes,
             n_centers=min(max(LEAST_CENTERS, CENTERS_PER_CLASS * n_classes), len(rows)),
         )

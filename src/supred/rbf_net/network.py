@@ -283,12 +283,12 @@ def mean_loss(
     nets: Networks,
     rows: np.ndarray,
     targets: np.ndarray,
-    weights: np.ndarray,
+    shares: np.ndarray,
     row_loss: RowLoss,
     gradient: Networks,
     noise: Noise | None = None,
 ) -> np.ndarray:
-    """Return ``sum_n s_n l_n / sum_n s_n`` of a block for each network; fill in the gradients.
+    """Return ``sum_n s_n l_n`` of rows for each network; fill in the gradients.
 
     With e the exponents ``-gamma_m ||u_n - c_m||^2`` and ``P = dJ/de = (dF W^T) * phi``, every
     gradient before W is a sum over P: e is a product of ``[u, ||u||^2, 1]`` and
@@ -300,8 +300,8 @@ def mean_loss(
     rows : ndarray of shape (n_networks or 1, n_rows, n_features)
     targets : ndarray of shape (n_networks or 1, n_rows, n_scores)
         What `row_loss` compares the scores with.
-    weights : ndarray of shape (n_networks or 1, n_rows)
-        s_n.
+    shares : ndarray of shape (n_networks or 1, n_rows)
+        s_n: of the weight of a block, sum 1 over its rows.
     row_loss : callable
         :func:`hinge_slopes` or :func:`log_slopes`.
     gradient : Networks
@@ -332,7 +332,6 @@ def mean_loss(
     values = xp.matmul(F, nets.coef.swapaxes(1, 2))
     values += nets.intercept[:, None]
     losses, slopes = row_loss(values, targets)
-    shares = weights / weights.sum(axis=1, keepdims=True)
     slopes *= shares[..., None]
 
     xp.matmul(slopes.swapaxes(1, 2), F, out=gradient.coef)

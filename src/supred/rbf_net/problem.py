@@ -200,7 +200,7 @@ class Table:
         scaling: Scaling,
         distinct: DistinctRows | None = None,
     ) -> None:
-        self.X, self.n_classes, self.scaling = X, n_classes, scaling
+        self.X, self.n_classes, self.scaling, self.distinct = X, n_classes, scaling, distinct
         self.order = np.arange(len(index)) if distinct is None else distinct.order
         self.index = index[self.order]
         weights = weights if distinct is None else distinct.weights
@@ -280,6 +280,30 @@ def split_rows(
     size = min(size, len(usable) - n_classes)
     train, held = train_test_split(usable, test_size=size, stratify=index[usable], random_state=rng)
     return (Part(np.sort(np.append(train, rare)), np.sort(held)),)
+
+
+def other_parts(index: np.ndarray, part: Part, n_parts: int, seed: int) -> tuple[Part, ...]:
+    """Return parts that hold out as many rows, by class, as a part does, all of them others.
+
+    Parameters
+    ----------
+    index : ndarray of int, shape (n_rows,)
+    part : Part
+    n_parts : int
+    seed : int
+    """
+    rng = np.random.default_rng((seed, 6))
+    everything = np.concatenate([part.train, part.held_out])
+    counts = np.bincount(index[part.held_out], minlength=index.max() + 1)
+    chosen: list[list[np.ndarray]] = [[] for _ in range(n_parts)]
+    for label, count in enumerate(counts):
+        rows = rng.permutation(part.train[index[part.train] == label])
+        # a class must not lose all of its rows
+        count = min(count, (len(rows) - 1) // n_parts)
+        for number in range(n_parts):
+            chosen[number].append(rows[number * count : (number + 1) * count])
+    held = [np.sort(np.concatenate(rows)) for rows in chosen]
+    return tuple(Part(np.setdiff1d(everything, rows), rows) for rows in held)
 
 
 def held_out_sample(parts: Sequence[Part], rng: np.random.RandomState) -> tuple[Part, ...]:

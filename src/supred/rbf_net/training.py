@@ -19,16 +19,19 @@ from supred.rbf_net.choices import (
 )
 from supred.rbf_net.descent import Problem, State
 from supred.rbf_net.network import Networks, RowLoss, hinge_slopes, log_slopes
-from supred.rbf_net.problem import Part, Table
+from supred.rbf_net.problem import Part, Table, other_parts
 from supred.rbf_net.start import Sample, ridge_networks
 
 # Checks of a validated training, and how many without progress end it.
 N_CHECKS, PATIENCE = 10, 6
 # A refit of many rows goes on from the validated training: steps as a share of its, and rate.
 REFIT_SHARE, REFIT_RATE = 0.3, 0.4
+# If the standard error of the validation error is larger than this, the scores are calibrated by
+# the held-out rows of so many more networks.
+MOST_CHANCE, N_CROSS_FITTED = 0.01, 3
 BATCH_ROWS, LEAST_BATCHES = 256, 4
-# Steps if none are given: about one per row of a small table, 64 passes over a large one.
-LEAST_STEPS, MOST_STEPS, PASSES = 300, 2000, 64
+# Steps if none are given: about one per row of a small table, 128 passes over a large one.
+LEAST_STEPS, MOST_STEPS, PASSES = 300, 2000, 128
 LARGEST_STEPS = 16_000
 
 # Told of the phase, state, mean loss and validation error of each check; True ends the fit.
@@ -169,6 +172,8 @@ def train(
         )
         if ridge_verdict.merit <= verdict.merit:
             verdict, descends, validated = ridge_verdict, False, tuple(plain)
+    elif start is None and shorten is None and training.held_table is training.table:
+        verdict = cross_fitted(runners, candidate, verdict)
     nets, n_iter = validated[0], runners.state.step
     if refit and reason != "callback":
         if not descends:
@@ -186,6 +191,23 @@ def train(
     return Result(
         nets, candidate, descends, choice.tried, history, n_iter, verdict, reason, validated
     )
+
+
+def cross_fitted(runners: Runners, candidate: Candidate, verdict: Verdict) -> Verdict:
+    """Return the verdict on a candidate by more rows than those held out, if these are few.
+
+    The share of errors among few hundred rows is largely chance, and so would be the factor that
+    calibrates the scores: networks that other rows were held out of have a say, too.
+    """
+    training, part = runners.training, runners.parts[0]
+    if standard_error(verdict.error, len(part.held_out)) <= MOST_CHANCE:
+        return verdict
+    parts = other_parts(training.table.index, part, N_CROSS_FITTED, training.seed)
+    others = Runners(training, [candidate], parts)
+    for _ in others.run(runners.state.step):
+        pass
+    nets = [runners.state.nets, *(others.state.nets.take([k]) for k in range(len(parts)))]
+    return out_of_fold(training, nets, [part, *parts])
 
 
 def begin(

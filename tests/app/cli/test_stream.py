@@ -96,7 +96,7 @@ def test_a_large_table_is_prepared_by_a_sample(supred, table, tmp_path, monkeypa
     ("method", "setting", "owner", "step"),
     [
         (LowDimSVC, "tol=0", BasisMapping, "regress"),
-        (RBFNetClassifier, "alpha=0", choices, "descend"),
+        (RBFNetClassifier, "alpha=0", choices, "descend_side_by_side"),
     ],
 )
 def test_an_interrupted_fit_goes_on(

@@ -1,0 +1,149 @@
+"""A fit that was interrupted goes on from where it was: the file, and what it must agree with."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from supred._version import __version__
+from supred.base.container import ModelFileError, read_container, write_container
+from supred.common.arrays import on_host, type_name
+from supred.common.files import check_output
+from supred.rows.blocks import rows_of
+
+# Rows that tell one data set from another.
+ROWS_LOOKED_AT = 64
+# The state of a fit may be larger than a model.
+MAX_BYTES = 2**36
+
+
+class Checkpoint:
+    """The file that holds the state of a fit.
+
+    Parameters
+    ----------
+    path : path
+    estimator : str
+        Name of the class.
+    identity : dict of str
+        What the fit depends on; a file with another identity is refused.
+
+    Attributes
+    ----------
+    state : object or None
+        What was saved last, if the file was there.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], estimator: str, identity: dict[str, str]
+    ) -> None:
+        self.path = Path(path)
+        self.estimator = estimator
+        self.identity = {"supred version": __version__, **identity}
+        self.state: Any = None
+        self.seed: int | None = None
+        check_output(self.path, overwrite=True)
+        if self.path.exists():
+            self._load()
+
+    def random_state(self, random_state: Any) -> np.random.RandomState:
+        """Return the fit's source of chance, the same one when the fit is resumed."""
+        if isinstance(random_state, int | np.integer):
+            return check_random_state(random_state)
+        if self.seed is None:
+            self.seed = int(check_random_state(random_state).randint(2**31 - 1))
+        return check_random_state(self.seed)
+
+    def save(self, state: Any) -> None:
+        """Write the state; the file changes as a whole or not at all."""
+        value = {"identity": self.identity, "seed": self.seed, "state": state}
+        write_container(self.path, self._kind, value, overwrite=True, compress=False)
+
+    def remove(self) -> None:
+        """Remove the file: the fit has come to its end."""
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+
+    @property
+    def _kind(self) -> str:
+        return f"checkpoint of {self.estimator}"
+
+    def _load(self) -> None:
+        try:
+            value = read_container(self.path, self._kind, max_bytes=MAX_BYTES)
+            found, seed, state = value["identity"], value["seed"], value["state"]
+        except (ModelFileError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} is not a checkpoint that this version of "
+                f"{self.estimator} can resume ({error}); name another file, or remove this one."
+            ) from None
+        differing = [
+            f"{name} ({found.get(name, 'none')} there, {self.identity.get(name, 'none')} here)"
+            for name in {**self.identity, **found}
+            if found.get(name) != self.identity.get(name)
+        ]
+        if differing:
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} is of another fit; it differs in "
+                f"{', '.join(differing)}. Use the same data and parameters to go on, or remove "
+                "the file to begin anew."
+            )
+        self.state, self.seed = state, seed
+
+
+def check_path(path: Any) -> None:
+    """Raise a ValueError if `path` can be no checkpoint."""
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise ValueError(f"checkpoint={path!r}: give the path of a file, or None.")
+
+
+def parameters_identity(parameters: dict[str, Any], free: Sequence[str]) -> dict[str, str]:
+    """Describe parameters, those that do not change the model (`free`) left out."""
+    return {name: _described(value, name) for name, value in parameters.items() if name not in free}
+
+
+def data_identity(
+    rows: str, labels: str, X: Any, class_index: np.ndarray, weights: np.ndarray
+) -> dict[str, str]:
+    """Describe rows, labels and weights; of the rows a few are looked at.
+
+    Parameters
+    ----------
+    rows, labels : str
+        What to call them, such as "X" and "y".
+    X : ndarray, sparse matrix or RowSource
+    class_index, weights : ndarrays of shape (n_rows,)
+    """
+    n_rows = X.shape[0]
+    some = np.unique(np.linspace(0, n_rows - 1, ROWS_LOOKED_AT).astype(int))
+    taken = on_host(rows_of(X).take(some))
+    taken = taken.toarray() if sparse.issparse(taken) else taken
+    return {
+        f"shape of {rows}": f"{n_rows} x {X.shape[1]}",
+        f"precision of {rows}": str(type_name(X)),
+        f"rows of {rows}": digest(taken),
+        labels: digest(class_index),
+        f"weights of {labels}": digest(weights),
+    }
+
+
+def digest(array: np.ndarray) -> str:
+    """Return a short hash of shape, type and content of an array."""
+    array = np.ascontiguousarray(array)
+    seen = hashlib.sha256(f"{array.shape} {array.dtype}".encode())
+    seen.update(array.tobytes() if array.dtype == object else array.data)
+    return seen.hexdigest()[:12]
+
+
+def _described(value: Any, name: str) -> str:
+    if name == "random_state" and not isinstance(value, int | np.integer):
+        return "drawn"  # a generator moves on; what was drawn is in the file
+    if hasattr(value, "shape") or isinstance(value, list | tuple):
+        return digest(value.toarray() if sparse.issparse(value) else np.asarray(value))
+    return repr(value)
