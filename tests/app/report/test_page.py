@@ -21,7 +21,6 @@ from supred.app.comparison.result import (
 )
 from supred.app.report import write_report
 from supred.app.report.charts import Bar, bar_chart, thinned, trace_chart
-from supred.app.report.content import choose_rows
 from supred.app.report.html import tag, text
 from supred.app.report.packing import quantise, safe_json
 from supred.app.report.sections import summary_table
@@ -184,13 +183,6 @@ def test_of_more_rows_a_part_is_drawn_and_all_are_counted(tmp_path):
     assert "A random part of 500 rows is drawn" in source
     again = written(comparison, tmp_path, max_points=500)
     assert again == source
-
-
-def test_the_drawn_part_has_every_class():
-    y = np.r_[np.zeros(5000, dtype=int), 1, 2, 3]
-    rows = choose_rows(y, 50, seed=0)
-    assert len(rows) == len(set(rows)) == 50
-    assert set(y[rows]) == {0, 1, 2, 3}
 
 
 def test_three_hundred_classes(tmp_path):

@@ -6,7 +6,13 @@ import pyarrow
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from supred.app.tables.assemble import find_column, model_table, sampled, training_table
+from supred.app.tables.assemble import (
+    find_column,
+    model_table,
+    sampled,
+    stratified_part,
+    training_table,
+)
 from supred.app.tables.builtin import BUILTIN
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.reading import read_builtin, read_source
@@ -222,6 +228,18 @@ def test_a_matrix_target_by_name():
 def test_labels_are_asked_for_when_there_are_none():
     with pytest.raises(TableError, match="has no labels"):
         _ = Table("t", [], np.zeros((1, 1))).labels
+
+
+def test_a_stratified_part_has_every_class():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n_classes = int(rng.integers(1, 30))
+        more = n_classes * rng.random(rng.integers(0, 300)) ** rng.integers(1, 5)
+        y = rng.permutation(np.r_[np.arange(n_classes), more.astype(int)])
+        n_rows = int(rng.integers(1, len(y) + 5))
+        rows = stratified_part(y, n_rows, seed=0)
+        assert len(rows) == len(set(rows)) == min(n_rows, len(y))
+        assert len(set(y[rows])) == min(n_rows, n_classes)
 
 
 def test_a_part_of_the_rows_keeps_the_shares_of_the_classes():

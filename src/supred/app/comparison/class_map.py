@@ -6,7 +6,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 import supred
@@ -15,6 +14,7 @@ from supred.app.comparison.picture import GRID, source_columns
 from supred.app.comparison.prepared import make_folds
 from supred.app.comparison.result import ClassMap, Comparison
 from supred.app.comparison.versions import versions
+from supred.app.tables.assemble import stratified_part
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Column, Table
 from supred.plotting.latent_model import decision_regions
@@ -54,7 +54,7 @@ def make_map(
     """
     began = perf_counter()
     network = supred.RBFNetClassifier(n_components=2, random_state=seed)
-    seen = train[_some_rows(class_index[train], seed)]
+    seen = train[stratified_part(class_index[train], MAP_ROWS, seed)]
     network.fit(transformer.transform(X[seen]), class_index[seen])
     seconds = perf_counter() - began
     n_rows, n_new = len(class_index), 0 if X_new is None else X_new.shape[0]
@@ -84,16 +84,6 @@ def make_map(
         n_new,
         model_of_map(network, columns, transformer, X[seen], class_index[seen], weights),
     )
-
-
-def _some_rows(class_index: np.ndarray, seed: int) -> np.ndarray:
-    """Return positions of at most MAP_ROWS rows, every class among them."""
-    rows = np.arange(len(class_index))
-    if len(rows) <= MAP_ROWS:
-        return rows
-    first = np.unique(class_index, return_index=True)[1]
-    part, _ = train_test_split(rows, train_size=MAP_ROWS, random_state=seed % 2**32)
-    return np.union1d(part, first)
 
 
 def _column_weights(weights: np.ndarray, columns: list[str]) -> dict[str, float]:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.model_selection import train_test_split
 from sklearn.neighbors import kneighbors_graph
 
 from supred.app.comparison.result import Structure
+from supred.app.tables.assemble import stratified_part
 
 # p-values up to this count as evidence.
 SIGNIFICANT = 0.01
@@ -46,7 +46,7 @@ def check_structure(X: Any, class_index: np.ndarray, seed: int) -> Structure:
     >>> check_structure(rng.normal(size=(60, 3)) + 2 * y[:, None], y, 0).p_value
     0.002
     """
-    rows = _some_rows(class_index, seed)
+    rows = stratified_part(class_index, MOST_ROWS, seed)
     X, class_index = X[rows], class_index[rows]
     if min(X.shape) > MOST_DIMENSIONS:
         reduce = TruncatedSVD if sparse.issparse(X) else PCA
@@ -83,16 +83,3 @@ def leave_one_out_neighbors(X: np.ndarray) -> Any:
 def _fit(P: Any, Y: np.ndarray) -> float:
     residuals = ((Y - P @ Y) ** 2).sum(axis=0)
     return float(np.mean(1 - residuals / ((Y - Y.mean(axis=0)) ** 2).sum(axis=0)))
-
-
-def _some_rows(class_index: np.ndarray, seed: int) -> np.ndarray:
-    """Return at most MOST_ROWS rows, stratified where every class has two."""
-    rows = np.arange(len(class_index))
-    if len(rows) <= MOST_ROWS:
-        return rows
-    counts = np.bincount(class_index)
-    even = counts[counts > 0].min() > 1 and (counts > 0).sum() < MOST_ROWS / 2
-    stratify = class_index if even else None
-    return train_test_split(
-        rows, train_size=MOST_ROWS, stratify=stratify, random_state=seed % 2**32
-    )[0]

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import confusion_matrix
-from sklearn.model_selection import train_test_split
 
 from supred.app.comparison.result import Comparison, MethodResult
 from supred.app.comparison.scores import class_counts, most_confused
@@ -69,23 +68,6 @@ def _check_class_index(name: str, values: Any, length: int, n_classes: int) -> N
             f"{name} holds {values.min()} to {values.max()}; class indices go from 0 to "
             f"{n_classes - 1}."
         )
-
-
-def choose_rows(y: np.ndarray, n_shown: int, seed: int) -> np.ndarray:
-    """Return the rows that are drawn: all, or a stratified part with every class in it."""
-    if len(y) <= n_shown:
-        return np.arange(len(y))
-    _, first = np.unique(y, return_index=True)
-    rest = np.setdiff1d(np.arange(len(y)), first)
-    n_more = n_shown - len(first)
-    if n_more <= 0:
-        return np.sort(first[:n_shown])
-    counts = np.unique(y[rest], return_counts=True)[1]
-    even = counts.min() > 1 and len(counts) <= min(n_more, len(rest) - n_more)
-    part, _ = train_test_split(
-        rest, train_size=n_more, stratify=y[rest] if even else None, random_state=seed % 2**32
-    )
-    return np.sort(np.concatenate([first, part]))
 
 
 def pack_comparison(comparison: Comparison, rows: np.ndarray, bits: int) -> tuple[Any, str]:

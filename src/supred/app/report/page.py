@@ -14,7 +14,7 @@ from supred.app.comparison.result import Comparison
 from supred.app.comparison.scores import best_method, ranked
 from supred.app.comparison.verdict import bytes_text
 from supred.app.export.javascript_writer import javascript_runtime
-from supred.app.report.content import check_comparison, choose_rows, pack_comparison
+from supred.app.report.content import check_comparison, pack_comparison
 from supred.app.report.html import Markup, join, tag, text
 from supred.app.report.packing import safe_json
 from supred.app.report.sections import (
@@ -29,6 +29,7 @@ from supred.app.report.sections import (
     summary_table,
     verdict_box,
 )
+from supred.app.tables.assemble import stratified_part
 from supred.common.files import atomic_write
 from supred.plotting.style import COLORS, DARK_COLORS
 
@@ -117,7 +118,7 @@ def _small_enough(comparison: Comparison, max_points: int) -> str:
     latents = [method.latent for method in comparison.methods if method.latent is not None]
     n_coordinates = sum(np.shape(latent)[1] for latent in latents) + 2
     while True:
-        rows = choose_rows(np.asarray(comparison.y), n_shown, comparison.seed)
+        rows = stratified_part(np.asarray(comparison.y), n_shown, comparison.seed)
         bits = MOST_BITS
         while bits >= LEAST_BITS:
             page = _fill(comparison, rows, bits)

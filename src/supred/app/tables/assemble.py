@@ -178,6 +178,45 @@ def training_table(source: MemorySource | SparseSource, **options: Any) -> Table
     )
 
 
+def stratified_part(y: np.ndarray, n_rows: int, seed: int) -> np.ndarray:
+    """Return sorted positions of at most `n_rows` rows: every class, in about the same shares.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_all_rows,)
+        Labels or class indices.
+    n_rows : int
+        With fewer rows than classes, one row of each of the first classes.
+    seed : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.app.tables.assemble import stratified_part
+    >>> y = np.repeat([0, 1, 2], [60, 30, 1])
+    >>> np.bincount(y[stratified_part(y, 10, seed=0)]).tolist()
+    [6, 3, 1]
+    """
+    if len(y) <= n_rows:
+        return np.arange(len(y))
+    _, first, counts = np.unique(y, return_index=True, return_counts=True)
+    if n_rows <= len(first):
+        return np.sort(first[:n_rows])
+    # Classes too small for a row by their share get one; the others are shared out.
+    kept = first[counts * n_rows < len(y)]
+    rest = np.flatnonzero(~np.isin(y, y[kept]))
+    n_more, n_common = n_rows - len(kept), len(first) - len(kept)
+    if min(n_more, len(rest) - n_more) >= n_common > 0:
+        part = train_test_split(
+            rest, train_size=n_more, stratify=y[rest], random_state=seed % 2**32
+        )[0]
+        if len(np.unique(y[part])) == n_common:
+            return np.sort(np.concatenate([kept, part]))
+    others = np.random.RandomState(seed % 2**32).permutation(len(y))
+    others = others[~np.isin(others, first)][: n_rows - len(first)]
+    return np.sort(np.concatenate([first, others]))
+
+
 def sampled(table: Table, n_rows: int, seed: int) -> Table:
     """Return the table, or a random part of it with the classes in the same shares.
 
@@ -190,19 +229,10 @@ def sampled(table: Table, n_rows: int, seed: int) -> Table:
     """
     if n_rows >= table.n_rows:
         return table
-    classes, counts = np.unique(table.labels, return_counts=True)
+    classes = np.unique(table.labels)
     if n_rows < 2 * len(classes):
         raise TableError(f"--rows {n_rows} is too few for {len(classes)} classes.")
-    # A class of one row cannot be shared out: it is kept as it is.
-    alone = np.isin(table.labels, classes[counts * n_rows < table.n_rows])
-    rare = np.flatnonzero(alone)
-    kept, _ = train_test_split(
-        np.flatnonzero(~alone),
-        train_size=n_rows - len(rare),
-        stratify=table.labels[~alone],
-        random_state=seed,
-    )
-    kept = np.sort(np.concatenate([kept, rare]))
+    kept = stratified_part(table.labels, n_rows, seed)
     note = f"A random part of {len(kept)} of {table.n_rows} rows was used, stratified by class."
     return replace(
         table,
