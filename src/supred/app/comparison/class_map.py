@@ -1,6 +1,5 @@
 """The map of the classes: all rows in two dimensions, by a network that saw the training rows."""
 
-import os
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -13,7 +12,6 @@ from supred.app.comparison.map_model import model_of_map
 from supred.app.comparison.picture import GRID, source_columns
 from supred.app.comparison.prepared import make_folds
 from supred.app.comparison.result import ClassMap, Comparison
-from supred.app.comparison.versions import versions
 from supred.app.tables.assemble import stratified_part
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Column, Table
@@ -141,17 +139,13 @@ def map_of_table(
         seed=seed,
         X_new=None if new is None else new.X,
     )
-    comparison = Comparison(
-        title=os.path.basename(table.title) or table.title,
-        target=table.target,
-        classes=[str(label) for label in classes.tolist()],
-        features=[column.name for column in table.columns],
-        y=class_index,
-        row_names=table.row_names,
-        preprocessing=preparation.sentences(table),
+    comparison = Comparison.of(
+        table,
+        preparation,
+        classes,
+        class_index,
         methods=[],
         seed=seed,
-        versions=versions(),
         command=command,
         held_out=found.held_out,
         class_map=found,

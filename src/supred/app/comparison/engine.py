@@ -1,6 +1,5 @@
 """Run methods on the same folds, tuned inside the training rows, under one time budget."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,7 +13,6 @@ from supred.app.comparison.result import Comparison
 from supred.app.comparison.run import REASONS_PART, Run, Tell
 from supred.app.comparison.scores import METRICS, best_method
 from supred.app.comparison.verdict import verdict_of
-from supred.app.comparison.versions import versions
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Table, TableError
 
@@ -101,17 +99,13 @@ def compare(
     ordered = [run.results[name] for name in METHODS if name in run.results]
     held_out = np.zeros(len(class_index), dtype=bool)
     held_out[folds[0][1]] = True
-    found = Comparison(
-        title=os.path.basename(table.title) or table.title,
-        target=table.target,
-        classes=[str(label) for label in classes.tolist()],
-        features=[column.name for column in table.columns],
-        y=class_index,
-        row_names=table.row_names,
-        preprocessing=preparation.sentences(table),
+    found = Comparison.of(
+        table,
+        preparation,
+        classes,
+        class_index,
         methods=ordered,
         seed=seed,
-        versions=versions(),
         command=command,
         metric=metric,
         n_folds=len(folds),

@@ -1,10 +1,14 @@
 """What a comparison of methods found."""
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from supred.app.comparison.versions import versions
+from supred.app.tables.preparation import Preparation
+from supred.app.tables.table import Table
 from supred.base.state import register
 from supred.plotting.latent_model import Regions
 
@@ -129,3 +133,25 @@ class Comparison:
     structure: Structure | None = None
     importances: list[ColumnImportance] = field(default_factory=list)  # the largest rise first
     confusions: list[Confusion] = field(default_factory=list)  # of the best method
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        preparation: Preparation,
+        classes: np.ndarray,
+        class_index: np.ndarray,
+        **found: Any,
+    ) -> "Comparison":
+        """Return what was found on a table, with what the table says of itself."""
+        return cls(
+            title=os.path.basename(table.title) or table.title,
+            target=table.target,
+            classes=[str(label) for label in classes.tolist()],
+            features=[column.name for column in table.columns],
+            y=class_index,
+            row_names=table.row_names,
+            preprocessing=preparation.sentences(table),
+            versions=versions(),
+            **found,
+        )
