@@ -1,5 +1,6 @@
 """The package as a whole: what it exports and what importing it costs."""
 
+import importlib
 import subprocess
 import sys
 
@@ -7,12 +8,16 @@ import pytest
 
 import supred
 
+MODULES = ("supred", "supred.plotting", "supred.export", "supred.datasets", "supred.app.report")
 
-def test_every_public_name_can_be_imported_and_has_an_example():
-    for name in supred.__all__:
-        value = getattr(supred, name)
-        if name != "__version__":
-            assert ">>>" in value.__doc__, f"{name} has no example"
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_can_be_imported_and_has_an_example(module):
+    names = importlib.import_module(module).__all__
+    for name in set(names) - {"__version__"}:
+        value = getattr(importlib.import_module(module), name)
+        assert ">>>" in value.__doc__, f"{name} has no example"
+        assert "See Also" in value.__doc__ or name == "export", f"{name} names no other"
 
 
 def test_an_unknown_name_is_an_attribute_error():

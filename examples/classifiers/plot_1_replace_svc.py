@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from supred import LowDimSVC, RBFNetClassifier
 
 X, y = load_digits(return_X_y=True)
-X = X / 16
+X = (X / 16).astype(np.float32)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
 
 models = {

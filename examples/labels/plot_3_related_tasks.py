@@ -8,7 +8,7 @@ related, so both are shown, beside one SVM per task.
 """
 
 # %%
-# Thirty tasks with 20 rows of 40 features. In one world all ask nearly the same question; in the
+# Sixteen tasks with 20 rows of 30 features. In one world all ask nearly the same question; in the
 # other they use the same three directions but weigh them each in its own way.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from supred import MaxMarginProjection, stack_tasks
 
-N_TASKS, N_ROWS, N_FEATURES = 30, 20, 40
+N_TASKS, N_ROWS, N_FEATURES = 16, 20, 30
 
 
 def make_tasks(world, rng):

@@ -3,7 +3,8 @@ What happens to rows of a class that was never seen?
 ====================================================
 
 A classifier has to answer, even if the right answer is not among its classes. The map shows where
-such rows land, and the probabilities tell some of them apart, not all.
+such rows land; how unsure the model is of them, and how far they are from the training rows, tells
+most of them apart.
 """
 
 # %%
@@ -31,8 +32,9 @@ new = {"8 and 9": X[~known], "shuffled pixels": shuffled}
 model = RBFNetClassifier(n_components=2, random_state=0).fit(X_train, y_train)
 
 # %%
-# Stars are the new rows. Many lie between the classes or in the middle, but a good part sits inside
-# a class: an 8 that looks like a 3 is a 3 to a model that knows no 8.
+# Stars are the new rows. Shuffled pixels stay in the middle, where no class is. Most of the 8s and
+# 9s lie on the way to the classes that they resemble, and some arrive: a 9 that looks like a 3 is
+# a 3 to a model that knows no 9.
 figure, axes = plt.subplots(1, 2, figsize=(13, 5.5))
 for ax, (name, rows) in zip(axes, new.items(), strict=True):
     MapDisplay.from_estimator(model, X=X_test, y=y_test, X_new=rows, title=name, ax=ax)
@@ -57,6 +59,6 @@ for name, rows in new.items():
         print(f"{name}: {measure} has an area of {roc_auc_score(strange, values):.2f}")
 
 # %%
-# Distance in the features is the better alarm. A map is made to part the known classes; it throws
-# away directions in which they do not differ, and these may be the ones in which a stranger does.
-# Where unknown classes are to be expected, keep an alarm of this kind beside the map.
+# Both are good alarms on these digits; that is one table and no promise. A map is made to part the
+# known classes and throws away directions in which they do not differ, which may be the ones in
+# which a stranger does: the distance in the features sees these, the map cannot.

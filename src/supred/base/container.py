@@ -34,7 +34,22 @@ MAX_DESCRIPTION_BYTES = 4 * 2**20
 
 
 class ModelFileError(ValueError):
-    """A file that cannot be read as what it should be, or a value that cannot be written."""
+    """A file that cannot be read as what it should be, or a value that cannot be written.
+
+    See Also
+    --------
+    supred.export.load_model : Raises it for whatever is not a model.
+
+    Examples
+    --------
+    >>> import os
+    >>> from supred.export import ModelFileError, load_model
+    >>> try:
+    ...     load_model(os.__file__)
+    ... except ModelFileError as error:
+    ...     "os.py" in str(error)
+    True
+    """
 
 
 def write_container(

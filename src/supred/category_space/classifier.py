@@ -139,10 +139,19 @@ class CategorySpace(MappedClassifier):
     certificate_ : Certificate or None
         With ``certify=True``; ``certificate_.summary()`` says it in words.
 
+    See Also
+    --------
+    KernelDiscriminantAnalysis : Fisher's axes, with probabilities.
+    RBFNetClassifier : More accurate on large tables; axes without names.
+
     Notes
     -----
+    What differs from the paper, and why, is described in ``docs/category-space.md``.
+
+    References
+    ----------
     A. O. Smith and A. Rangarajan, "A category space approach to supervised dimensionality
-    reduction". What differs from the paper, and why, is described in ``docs/category-space.md``.
+    reduction", 2016.
 
     Examples
     --------

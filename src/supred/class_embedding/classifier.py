@@ -150,6 +150,10 @@ class ClassConstrainedEmbedding(LatentClassifier):
     ConvergenceWarning
         If the solver stopped early.
 
+    See Also
+    --------
+    RBFNetClassifier : For rows that are all labelled.
+
     References
     ----------
     J. A. Costa and A. O. Hero, "Classification constrained dimensionality reduction", ICASSP

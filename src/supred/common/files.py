@@ -1,6 +1,7 @@
 """Files that are written whole or not at all."""
 
 import os
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -56,12 +57,12 @@ def atomic_write(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[I
             yield file
             file.flush()
             os.fsync(file.fileno())
-            publish(path, overwrite)
+            publish(file, path, overwrite)
     finally:
         discard()
 
 
-Opened = tuple[int, Callable[[Path, bool], None], Callable[[], None]]
+Opened = tuple[int, Callable[[IO[bytes], Path, bool], None], Callable[[], None]]
 
 
 def _nameless(folder: Path) -> Opened | None:
@@ -81,7 +82,7 @@ def _nameless(folder: Path) -> Opened | None:
     except OSError:
         return None
 
-    def publish(path: Path, overwrite: bool) -> None:
+    def publish(file: IO[bytes], path: Path, overwrite: bool) -> None:
         if not overwrite:
             _give_name(descriptor, path)
             return
@@ -112,14 +113,17 @@ def _hidden(folder: Path) -> Opened:
     os.umask(umask)
     os.chmod(name, 0o666 & ~umask)
 
-    def publish(path: Path, overwrite: bool) -> None:
-        if overwrite:
-            os.replace(name, path)
-        else:
-            try:
+    def publish(file: IO[bytes], path: Path, overwrite: bool) -> None:
+        file.close()  # Windows renames no open file
+        try:
+            if overwrite:
+                os.replace(name, path)
+            elif sys.platform == "win32":
+                os.rename(name, path)  # fails there if `path` exists; not every disk has links
+            else:
                 os.link(name, path)
-            except FileExistsError:
-                raise OutputExistsError(f"{path} exists; pass --force.") from None
+        except FileExistsError:
+            raise OutputExistsError(f"{path} exists; pass --force.") from None
 
     def discard() -> None:
         with suppress(FileNotFoundError):

@@ -36,7 +36,21 @@ NEWSGROUPS = {"pc": "comp.sys.ibm.pc.hardware", "mac": "comp.sys.mac.hardware"}
 
 
 class DataNotFoundError(FileNotFoundError):
-    """A data set is not where the loader looked."""
+    """A data set is not where the loader looked.
+
+    See Also
+    --------
+    load_mnist, load_uci, load_newsgroups_pc_mac
+
+    Examples
+    --------
+    >>> from supred.datasets import DataNotFoundError, load_mnist
+    >>> try:
+    ...     load_mnist("no-such-folder", download=False)
+    ... except DataNotFoundError as error:
+    ...     "no-such-folder" in str(error)
+    True
+    """
 
 
 def data_path(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
@@ -77,6 +91,15 @@ def load_mnist(
     -------
     X_train, y_train, X_test, y_test : ndarrays
         60 000 and 10 000 rows of 784 pixels, labels 0 to 9.
+
+    See Also
+    --------
+    load_uci : Small tables.
+
+    Examples
+    --------
+    >>> from supred.datasets import load_mnist
+    >>> X_train, y_train, X_test, y_test = load_mnist()  # doctest: +SKIP
     """
     try:
         path = data_path("mnist.npz", data_dir)
@@ -118,6 +141,15 @@ def load_newsgroups_pc_mac(
     -------
     texts_train, y_train, texts_test, y_test
         Lists of raw texts with headers, and arrays of the labels "mac" and "pc".
+
+    See Also
+    --------
+    load_uci : Tables of numbers.
+
+    Examples
+    --------
+    >>> from supred.datasets import load_newsgroups_pc_mac
+    >>> texts_train, y_train, texts_test, y_test = load_newsgroups_pc_mac()  # doctest: +SKIP
     """
     try:
         path = data_path("newsgroups_pc_mac.json.gz", data_dir)
@@ -157,6 +189,17 @@ def load_uci(
     X : ndarray of shape (n_rows, n_features)
     y : ndarray of shape (n_rows,)
         Labels as they stand in the file, as strings.
+
+    See Also
+    --------
+    load_mnist : Images of digits.
+
+    Examples
+    --------
+    >>> from supred.datasets import load_uci
+    >>> X, y = load_uci("iris", download=False)
+    >>> X.shape
+    (150, 4)
     """
     if name not in UCI_NAMES:
         raise ValueError(f"name={name!r} is not known; use one of {', '.join(UCI_NAMES)}.")

@@ -37,6 +37,10 @@ def make_spirals(
     y : ndarray of shape (n_samples,)
         Classes 0, 1, ..
 
+    See Also
+    --------
+    make_classes_on_swiss_roll : Classes on a sheet that is rolled up.
+
     Examples
     --------
     >>> from supred.datasets import make_spirals

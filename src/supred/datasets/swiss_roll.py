@@ -49,6 +49,10 @@ def make_classes_on_swiss_roll(
     position : ndarray of shape (n_samples, 2)
         Arc length from the inner end and place along the axis; only with `return_position`.
 
+    See Also
+    --------
+    make_spirals : Classes in the plane.
+
     Examples
     --------
     >>> from supred.datasets import make_classes_on_swiss_roll

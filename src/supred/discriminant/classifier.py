@@ -77,6 +77,16 @@ class KernelDiscriminantAnalysis(MappedClassifier):
     between_ratio_ : ndarray of shape (n_components,)
         Share of the (regularised) spread along each direction that lies between the classes.
 
+    See Also
+    --------
+    CategorySpace : One axis per class instead.
+    RBFNetClassifier : Smaller, and for large tables.
+
+    References
+    ----------
+    S. Mika, G. Raetsch, J. Weston, B. Schoelkopf and K.-R. Mueller, "Fisher discriminant analysis
+    with kernels", 1999.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -90,6 +90,10 @@ def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:
     Y : ndarray of shape (n_rows, n_tasks)
         -1 and +1 in the rows of the task, 0 elsewhere.
 
+    See Also
+    --------
+    MaxMarginProjection : Learns one projection for these tasks.
+
     Examples
     --------
     >>> from supred import stack_tasks

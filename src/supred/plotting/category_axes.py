@@ -31,6 +31,11 @@ class CategoryAxesDisplay:
         Three-dimensional.
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    CategorySpace : The estimator that has such axes.
+    MapDisplay : Any estimator with two latent dimensions.
+
     Examples
     --------
     >>> import matplotlib

@@ -21,7 +21,26 @@ class LatentParts(NamedTuple):
 @register
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Predicted class over a grid of two latent dimensions."""
+    """Predicted class over a grid of two latent dimensions.
+
+    Attributes
+    ----------
+    x, y : ndarrays of shape (nx,) and (ny,)
+        The sides of the grid.
+    class_index : ndarray of int of shape (ny, nx)
+
+    See Also
+    --------
+    decision_regions : Makes one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.plotting import decision_regions
+    >>> regions = decision_regions(lambda Z: Z[:, 0] > 0, np.eye(2) - 0.5, np.array([False, True]))
+    >>> regions.x.shape, regions.class_index.shape
+    ((200,), (200, 200))
+    """
 
     x: np.ndarray  # (nx,)
     y: np.ndarray  # (ny,)
@@ -151,6 +170,10 @@ def decision_regions(
         Labels of the rows, so that the grid reaches around every class.
     resolution : int, default=200
         Points along each side.
+
+    See Also
+    --------
+    MapDisplay : Draws rows and regions.
 
     Examples
     --------

@@ -41,6 +41,11 @@ class LatentSpaceDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    MapDisplay : Two dimensions with the names of the classes.
+    decision_regions : The regions alone.
+
     Examples
     --------
     >>> import matplotlib

@@ -44,6 +44,11 @@ class MapDisplay:
     names_ : list of matplotlib Text
         The names that found room.
 
+    See Also
+    --------
+    LatentSpaceDisplay : One to three dimensions, errors circled.
+    RBFNetClassifier : With ``n_components=2``, the maker of maps.
+
     Examples
     --------
     >>> import matplotlib

@@ -38,6 +38,10 @@ class TradeOffDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    RBFNetClassifier : With ``n_centers="auto"`` it has a path of sizes.
+
     Examples
     --------
     >>> import matplotlib

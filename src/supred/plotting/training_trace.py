@@ -40,6 +40,10 @@ class TrainingTraceDisplay:
         The uppermost panel.
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    LowDimSVC : The estimator whose history it draws.
+
     Examples
     --------
     >>> import matplotlib

@@ -34,7 +34,10 @@ def fit(
         raise TableError(f"--stream trains {' and '.join(OUT_OF_CORE)} only, not {options.method}.")
     preparation = Preparation(options.impute, options.encode, options.scale)
     shown = not options.quiet
-    with TemporaryDirectory(dir=_cache_folder(options), prefix="supred-cache-") as cache:
+    # Windows removes no file that is still mapped: the copy then stays with the temporary files.
+    with TemporaryDirectory(
+        dir=_cache_folder(options), prefix="supred-cache-", ignore_cleanup_errors=True
+    ) as cache:
         copy = None if options.no_cache else Path(cache, "rows.npy")
         # The labels; the kinds of the columns, with a copy of their numbers; their texts; a copy
         # of these.

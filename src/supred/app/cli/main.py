@@ -73,6 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     code : int
         0 done, 1 failed, 2 bad input, 130 interrupted.
     """
+    if argv is None and sys.platform == "win32":
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(encoding="utf-8", newline="\n")  # a pipe has neither there
     argv = list(sys.argv[1:] if argv is None else argv)
     parser = make_parser()
     try:

@@ -17,7 +17,23 @@ LARGEST_MOVE = 2.0
 
 
 class ExportError(ValueError):
-    """A model that cannot be exported; the message says what to use instead."""
+    """A model that cannot be exported; the message says what to use instead.
+
+    See Also
+    --------
+    supred.export.to_c : One of those that raise it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import ClassConstrainedEmbedding
+    >>> from supred.export import ExportError, to_c
+    >>> try:
+    ...     to_c(ClassConstrainedEmbedding().fit(*load_iris(return_X_y=True)))
+    ... except ExportError as error:
+    ...     "ClassConstrainedEmbedding" in str(error)
+    True
+    """
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,12 @@ def to_onnx(
     ExportError
         If the model cannot be exported; the message says what to use instead.
 
+    See Also
+    --------
+    to_c : One C header.
+    to_javascript : One JavaScript module.
+    save_model : For Python.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -101,6 +107,12 @@ def to_c(
     CSource
         The text, and its bytes of constants and on the stack.
 
+    See Also
+    --------
+    quantisation_errors : What bytes instead of floats cost.
+    to_onnx : For ONNX Runtime.
+    to_javascript : For browsers.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -139,6 +151,11 @@ def to_javascript(
     Returns
     -------
     text : str
+
+    See Also
+    --------
+    to_onnx : For ONNX Runtime.
+    to_c : One C header.
 
     Examples
     --------

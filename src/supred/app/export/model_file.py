@@ -47,6 +47,11 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
         If a part of the model is of a kind that cannot be saved (a kernel function, a regressor
         as the mapping).
 
+    See Also
+    --------
+    load_model : Reads it back.
+    to_onnx : For other programs than Python.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -89,6 +94,23 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> A
     ModelFileError
         If the file is not a model of supred, is damaged, too large or of another version. The
         message is one line.
+
+    See Also
+    --------
+    save_model : Writes one.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import LowDimSVC
+    >>> from supred.export import load_model, save_model
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "iris.supred")
+    ...     save_model(LowDimSVC(n_centers=20, random_state=0).fit(X, y), path)
+    ...     load_model(path).predict(X[:3])
+    array([0, 0, 0])
     """
     _register_classes()
     with one_line(path), np.errstate(all="ignore"), warnings.catch_warnings():

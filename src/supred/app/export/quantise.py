@@ -70,6 +70,10 @@ def quantisation_errors(model: Any, X: Any, y: Any) -> tuple[float, float]:
     -------
     before, after : floats
 
+    See Also
+    --------
+    to_c : Writes the model.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -81,6 +81,10 @@ def write_report(
     -------
     Path
 
+    See Also
+    --------
+    supred.plotting.MapDisplay : The map as a picture.
+
     Examples
     --------
     >>> import tempfile

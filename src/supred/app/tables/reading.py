@@ -36,10 +36,10 @@ def read_source(
         Whether the first line of CSV and TSV names the columns.
     """
     if path == "-":
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(sys.stdin.buffer.read())
-            file.flush()
-            return _read(Path(file.name), "standard input", kind or "csv", header)
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder, "table")
+            copy.write_bytes(sys.stdin.buffer.read())
+            return _read(copy, "standard input", kind or "csv", header)
     place = Path(path)
     if place.is_dir():
         raise TableError(f"{path} is a folder; name a file, or pass --stream.")

@@ -74,6 +74,11 @@ class RowBlocks(ReadSource):
         Names of the columns that hold the features, where the files have them.
     files : list of Path
 
+    See Also
+    --------
+    LowDimSVC : Fits and predicts from it.
+    RBFNetClassifier : Fits and predicts from it.
+
     Notes
     -----
     Files must have the same columns. Text is read strictly: UTF-8, as many fields in each row as
