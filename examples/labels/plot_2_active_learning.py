@@ -14,11 +14,11 @@ from sklearn.datasets import load_digits
 from supred import ClassConstrainedEmbedding
 
 X, y = load_digits(return_X_y=True)
-N_LABELS, DRAWS = 40, 3
+N_LABELS, DRAWS = 30, 2
 
 
 def learn(seed, *, ask):
-    """Return the share of right labels after 2, 3, ... labels."""
+    """Return the share of right labels after 2, 4, 6, ... labels."""
     rng = np.random.default_rng(seed)
     known = np.full(len(y), -1)
     first = rng.integers(len(y))
@@ -28,15 +28,16 @@ def learn(seed, *, ask):
     while (known >= 0).sum() <= N_LABELS:
         model = ClassConstrainedEmbedding(random_state=0).fit(X, known)
         shares.append(np.mean(model.transduction_ == y))
-        row = model.suggest()[0] if ask else rng.choice(np.flatnonzero(known == -1))
-        known[row] = y[row]  # here a person would look at the row
+        hidden = np.flatnonzero(known == -1)
+        rows = model.suggest(2) if ask else rng.choice(hidden, 2, replace=False)
+        known[rows] = y[rows]  # here a person would look at the rows
     return shares
 
 
 figure, ax = plt.subplots(figsize=(7, 4.5))
 for words, ask, color in (("suggested", True, "#0072b2"), ("random", False, "#999999")):
     shares = 100 * np.array([learn(seed, ask=ask) for seed in range(DRAWS)])
-    labels = np.arange(2, 2 + shares.shape[1])
+    labels = np.arange(2, N_LABELS + 1, 2)
     ax.plot(labels, shares.T, color=color, alpha=0.35, linewidth=1)
     ax.plot(labels, shares.mean(axis=0), color=color, linewidth=2.5, label=f"{words} rows")
     print(f"{words:9s} rows: {shares[:, -1].mean():.1f} % right with {N_LABELS} labels")

@@ -33,7 +33,7 @@ class CategoryAxesDisplay:
 
     See Also
     --------
-    CategorySpace : The estimator that has such axes.
+    supred.CategorySpace : The estimator that has such axes.
     MapDisplay : Any estimator with two latent dimensions.
 
     Examples

@@ -47,7 +47,7 @@ class MapDisplay:
     See Also
     --------
     LatentSpaceDisplay : One to three dimensions, errors circled.
-    RBFNetClassifier : With ``n_components=2``, the maker of maps.
+    supred.RBFNetClassifier : With ``n_components=2``, the maker of maps.
 
     Examples
     --------

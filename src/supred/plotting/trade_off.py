@@ -40,7 +40,7 @@ class TradeOffDisplay:
 
     See Also
     --------
-    RBFNetClassifier : With ``n_centers="auto"`` it has a path of sizes.
+    supred.RBFNetClassifier : With ``n_centers="auto"`` it has a path of sizes.
 
     Examples
     --------

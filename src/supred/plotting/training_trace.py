@@ -42,7 +42,7 @@ class TrainingTraceDisplay:
 
     See Also
     --------
-    LowDimSVC : The estimator whose history it draws.
+    supred.LowDimSVC : The estimator whose history it draws.
 
     Examples
     --------
