@@ -18,6 +18,7 @@ import numpy as np
 
 from supred.common.arrays import Place, copied, on_host, place_of, recorded, type_name
 from supred.numerics.threads import map_in_threads, one_blas_thread
+from supred.rbf_net.draws import Draws
 from supred.rbf_net.network import Networks, Noise, RowLoss, mean_loss, noise_width
 
 # Adam's memory of gradients and of their squares.
@@ -28,49 +29,9 @@ WARM_UP = 50
 # Steps of the parameters, in units of their typical sizes; found on validation rows of MNIST and
 # of small tables.
 METRIC_RATE, SCALE_RATE, WEIGHT_RATE = 1.0, 0.3, 4.0
-# Noise is drawn for this many steps from one generator.
-NOISE_GROUP = 64
 # A block of at least this many values of Gaussians is worked on in halves, so that two threads
 # can share it; in halves also if there is one thread, for the same bits.
 HALVED = 60_000
-
-
-@dataclass(frozen=True)
-class Draws:
-    """Which rows each step sees: a shuffled pass after the other.
-
-    Attributes
-    ----------
-    parts : tuple of ndarrays of int
-        Rows that may be drawn, one array per network, or one for all networks. All of one length.
-    size : int
-        Rows of a block.
-    seed : int
-    """
-
-    parts: tuple[np.ndarray, ...]
-    size: int
-    seed: int
-
-    @property
-    def per_pass(self) -> int:
-        """Blocks of a pass."""
-        return max(1, len(self.parts[0]) // self.size)
-
-    def of_pass(self, number: int) -> np.ndarray:
-        """Return the rows of the blocks of a pass, shape (n_blocks, n_parts, size)."""
-        rng = np.random.default_rng((self.seed, number))
-        n_rows = len(self.parts[0])
-        order = rng.permutation(n_rows)[: self.per_pass * self.size]
-        blocks = order.reshape(self.per_pass, -1)
-        return np.stack([part[blocks] for part in self.parts], axis=1)
-
-    def blocks(self, first_step: int) -> Iterator[np.ndarray]:
-        """Yield the rows of each step's block from `first_step` on, shape (n_parts, size)."""
-        number, skip = divmod(first_step, self.per_pass)
-        while True:
-            yield from self.of_pass(number)[skip:]
-            number, skip = number + 1, 0
 
 
 @dataclass(frozen=True)
@@ -331,7 +292,7 @@ def _inputs(
         If there is noise: `width` standard normal numbers per row.
     """
     place = place_of(problem.targets)
-    steps, normals = draws.blocks(first_step), _normals(draws, first_step, width)
+    steps, normals = draws.blocks(first_step), draws.normals(first_step, width)
     for first in range(first_step, until, problem.steps_at_once):
         numbers = range(first, min(first + problem.steps_at_once, until))
         chosen = np.stack([next(steps) for _ in numbers])
@@ -346,19 +307,6 @@ def _inputs(
         if width:
             arrays.append(place.put(np.stack([next(normals) for _ in numbers])))
         yield from zip(*arrays, strict=True)
-
-
-def _normals(draws: Draws, first_step: int, width: int) -> Iterator[np.ndarray]:
-    """Yield standard normal numbers for the rows of each step, the same for all networks."""
-    shape = (1, draws.size, width)
-    group, skip = divmod(first_step, NOISE_GROUP)
-    while True:
-        rng = np.random.Generator(np.random.SFC64((draws.seed, 1, group)))
-        for step in range(NOISE_GROUP):
-            values = rng.standard_normal(shape, dtype=np.float32)
-            if step >= skip:
-                yield values
-        group, skip = group + 1, 0
 
 
 def adam_step(

@@ -14,13 +14,12 @@ from supred.rbf_net.choices import (
     Candidate,
     Runners,
     Training,
-    Verdict,
     scores_in_blocks,
-    verdict_of,
 )
 from supred.rbf_net.network import Networks, latent
 from supred.rbf_net.problem import Part, Scaling, Table, scaling_of
 from supred.rbf_net.training import Report, Result, calibrated, problem_of, run_checked
+from supred.rbf_net.verdict import Verdict, verdict_of
 
 # Gaussians of the second network: so many per class, and at least.
 CENTERS_PER_CLASS, LEAST_CENTERS = 10, 100

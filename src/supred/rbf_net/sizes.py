@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from supred.common.arrays import HOST, on_host
-from supred.rbf_net.choices import Runners, Training, Verdict
+from supred.rbf_net.choices import Runners, Training
 from supred.rbf_net.network import Networks, coordinates, gaussians
 from supred.rbf_net.pruning import prune_basis
 from supred.rbf_net.training import Report, run_checked, standard_error
+from supred.rbf_net.verdict import Verdict
 
 # n_centers="auto" starts with this many and takes centres away.
 AUTO_LARGEST, AUTO_ROWS_PER_CENTER = 400, 5

@@ -12,15 +12,14 @@ from supred.rbf_net.choices import (
     Choice,
     Runners,
     Training,
-    Verdict,
     race,
     scores_in_blocks,
-    verdict_of,
 )
 from supred.rbf_net.descent import Problem, State
 from supred.rbf_net.network import Networks, RowLoss, hinge_slopes, log_slopes
 from supred.rbf_net.problem import Part, Table, other_parts
 from supred.rbf_net.start import Sample, ridge_networks
+from supred.rbf_net.verdict import Verdict, verdict_of
 
 # Checks of a validated training, and how many without progress end it.
 N_CHECKS, PATIENCE = 10, 6
