@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from supred.class_embedding.embedding import class_ties
-from supred.class_embedding.shares import match_shares, share_offsets
+from supred.class_embedding.shares import ClassShares, match_shares, share_offsets
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
@@ -44,7 +44,19 @@ def test_two_groups_joined_by_a_bridge():
     C = class_ties(class_index, np.ones(60), 2)
     start = np.tile([0.9, 0.1], (60, 1))
     start[40:] = [0.2, 0.8]
-    found = match_shares(W, C, 1.0, start, np.ones(60, dtype=bool), np.array([0.5, 0.5]))
+    found = match_shares(
+        W, C, start, np.ones(60, dtype=bool), ClassShares(np.full(2, 0.5), 1.0, 0.0)
+    )
     np.testing.assert_array_equal(found.values.argmax(axis=1), np.repeat([0, 1], 30))
     np.testing.assert_allclose(found.values.sum(axis=1), 1.0)
-    assert found.stopping_reason == "converged"
+
+
+def test_without_shares_those_of_the_beginning_are_kept():
+    W = sparse.csr_array(np.kron(np.eye(2), np.ones((10, 10))) - np.eye(20))
+    C = class_ties(np.where(np.arange(20) % 10 == 0, np.arange(20) // 10, -1), np.ones(20), 2)
+    start = np.repeat([[1.0, 0.0], [0.0, 1.0]], 10, axis=0)
+    start[3] = [0.4, 0.6]  # one row of the first group by mistake
+    found = match_shares(
+        W, C, start, np.ones(20, dtype=bool), ClassShares(np.full(2, 0.5), 0.0, 0.2)
+    )
+    np.testing.assert_array_equal(found.values.argmax(axis=1), np.repeat([0, 1], 10))

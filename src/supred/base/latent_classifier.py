@@ -125,6 +125,10 @@ class LatentClassifier(
     def _decide(self, Z: np.ndarray) -> np.ndarray:
         """Return scores of latent coordinates: (n_rows,) for two classes, else one a class."""
 
+    def _classify(self, Z: np.ndarray) -> np.ndarray:
+        """Return the class of each point of the latent space: that of the largest score."""
+        return labels_of(self._decide(Z), self.classes_)
+
     @abstractmethod
     def _model_arrays(self) -> list[np.ndarray]:
         """Return the arrays that `transform` and `predict` need."""
@@ -188,9 +192,7 @@ class LatentClassifier(
         -------
         labels : ndarray of shape (n_rows,)
         """
-        if is_dask(X):
-            return lazily(self, X, _labels)
-        return labels_of(self._decide(self._latent(X)), self.classes_)
+        return lazily(self, X, _labels) if is_dask(X) else self._classify(self._latent(X))
 
     def score_latent(self, Z: np.ndarray) -> np.ndarray:
         """Return the scores of latent coordinates, as `decision_function` does for rows.
@@ -219,7 +221,8 @@ class LatentClassifier(
         -------
         labels : ndarray of shape (n_rows,)
         """
-        return labels_of(self.score_latent(Z), self.classes_)
+        check_is_fitted(self)
+        return self._classify(Z if stays_in_place(Z) else np.asarray(Z))
 
     def to_state(self) -> dict[str, Any]:
         """Return parameters and fitted attributes: all that a file must hold of the estimator."""
@@ -322,4 +325,4 @@ def _scores(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
 
 
 def _labels(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
-    return np.asarray(labels_of(_scores(model, block), model.classes_))
+    return np.asarray(model._classify(model._place(block)))

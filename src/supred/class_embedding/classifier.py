@@ -1,49 +1,18 @@
 """Class constrained embedding: a map of a neighbour graph that uses labels where there are any."""
 
-import warnings
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from supred.base.dask_input import is_dask, lazily, refuse
-from supred.base.latent_classifier import LatentClassifier
-from supred.class_embedding.extension import extend_one_by_one, extend_together
-from supred.class_embedding.fitting import Result, Training, fit_embedding, train
-from supred.class_embedding.flow_coordinates import FlowClassifier
-from supred.class_embedding.graph import (
-    extension_weights,
-    has_copy,
-    heat_weights,
-    symmetric_weights,
-    symmetrise,
-)
-from supred.class_embedding.partial_labels import split_labels
+from supred.base.dask_input import refuse
+from supred.class_embedding.fitted import FittedEmbedding
+from supred.class_embedding.fitting import Result, fit_embedding
 from supred.class_embedding.problem import Settings, as_columns, check_problem
-from supred.class_embedding.row_classifier import ClassifierChoice
-from supred.class_embedding.suggestion import suggest_rows
-from supred.common.arguments import check_integer, check_real
+from supred.class_embedding.row_classifier import ClassifierChoice, Training
 
 
-def _classifier_has(name: str) -> Callable[[Any], bool]:
-    """Return a function that tells whether an estimator's classifier has a method."""
-
-    def has(self: "ClassConstrainedEmbedding") -> bool:
-        fitted = getattr(self, "classifier_", None)
-        if fitted is None and isinstance(self.classifier, str):
-            return self.classifier in ("auto", "flow") or hasattr(self._choice.new(), name)
-        return hasattr(self.classifier if fitted is None else fitted, name)
-
-    return has
-
-
-class ClassConstrainedEmbedding(LatentClassifier):
+class ClassConstrainedEmbedding(FittedEmbedding):
     """A map and a classifier for data of which a part is labelled, be it one row per class.
 
     The rows form a neighbour graph; each class is one more node, tied to the labelled rows of
@@ -98,7 +67,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         beyond that shift-invert where the graph can be factorised with little fill, else Lanczos.
     tol : float, default=0.0
         Relative accuracy of the eigenvalues, 0 meaning machine precision, or of the flow, 0
-        meaning 1e-4.
+        meaning 1e-3.
     max_iter : int or None, default=None
         Restarts of the Lanczos method, or steps of the flow's solver (None: 2000).
     random_state : int, RandomState instance or None, default=None
@@ -176,7 +145,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
     """
 
     _fitted_attributes = (
-        *LatentClassifier._fitted_attributes,
+        *FittedEmbedding._fitted_attributes,
         "coordinates_",
         "embedding_",
         "class_centers_",
@@ -247,7 +216,7 @@ class ClassConstrainedEmbedding(LatentClassifier):
         -------
         self : ClassConstrainedEmbedding
         """
-        settings = self._settings()
+        settings = Settings(**self.get_params(deep=False))
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, "
@@ -260,28 +229,10 @@ class ClassConstrainedEmbedding(LatentClassifier):
         problem = check_problem(X, y, sample_weight, names, settings)
         return self._keep(fit_embedding(problem, settings))
 
-    def _settings(self) -> Settings:
-        """Return the parameters, checked."""
-        check_real("alpha", self.alpha, low=0.0)
-        return Settings(
-            self.n_components,
-            self.coordinates,
-            self.n_neighbors,
-            self.epsilon,
-            self.beta,
-            self.affinity,
-            self._choice,
-            self.class_prior,
-            self.eigen_solver,
-            self.tol,
-            self.max_iter,
-            self.random_state,
-            self.n_jobs,
-        )
-
     def _keep(self, result: Result) -> "ClassConstrainedEmbedding":
         """Copy a result into the fitted attributes."""
-        found, graph = result.coordinates, result.graph
+        solved = result.solved
+        found, graph = solved.coordinates, solved.graph
         self.classes_ = result.problem.classes
         self.coordinates_ = result.problem.coordinates
         self.embedding_ = found.rows
@@ -289,181 +240,20 @@ class ClassConstrainedEmbedding(LatentClassifier):
         self.transduction_ = result.transduction
         self.eigenvalues_ = found.eigenvalues
         self.n_neighbors_ = graph.index.n_neighbors
-        self.beta_ = found.beta
+        self.beta_ = solved.beta
         self.epsilon_ = graph.epsilon
         self.parts_ = found.parts
         self.stranded_rows_ = np.flatnonzero(found.stranded)
         self.classifier_ = result.classifier
         self.eigen_solver_ = found.method
         self.n_iter_ = found.n_iter
-        self.history_ = as_columns(found.history)
+        self.history_ = as_columns(solved.history)
         self.stopping_reason_ = found.stopping_reason
         self._n_features_out = found.rows.shape[1]
         self._index, self._distances = graph.index, graph.distances
         self._ties, self._training = graph.ties, result.training
         self.check_finite()
         return self
-
-    def suggest(self, n_rows: int = 1) -> np.ndarray:
-        """Return the unlabelled training rows whose labels would help most.
-
-        A row helps where many rows around it are undecided and far from all labels; rows are
-        chosen one after the other, so that they are spread over the graph.
-
-        Parameters
-        ----------
-        n_rows : int, default=1
-
-        Returns
-        -------
-        rows : ndarray of int, shape (n_rows,)
-            The best first.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.datasets import load_iris
-        >>> from supred import ClassConstrainedEmbedding
-        >>> X, y = load_iris(return_X_y=True)
-        >>> y_few = np.full(150, -1)
-        >>> y_few[[0, 50, 100]] = [0, 1, 2]
-        >>> row = ClassConstrainedEmbedding(random_state=0).fit(X, y_few).suggest()[0]
-        >>> y_few[row] = y[row]
-        """
-        check_is_fitted(self)
-        unlabelled = len(self.embedding_) - self._ties.nnz
-        check_integer("n_rows", n_rows, low=1, high=unlabelled, why=f"{unlabelled} unlabelled rows")
-        Z = self.embedding_
-        decided: Any = self.classifier_
-        return suggest_rows(
-            symmetric_weights(self._distances, self.epsilon_),
-            self._ties,
-            self.beta_,
-            decided.predict_proba(Z)
-            if hasattr(decided, "predict_proba")
-            else np.full((len(Z), len(self.classes_)), 1.0 / len(self.classes_)),
-            n_rows,
-            check_random_state(self.random_state),
-        )
-
-    def transform_batch(self, X: Any) -> np.ndarray:
-        """Return coordinates of new rows that are also each other's neighbours.
-
-        The coordinates solve (D_u - W_uu) Y = W_ut Z: each new row lies at the weighted mean of
-        its neighbours, new ones and training rows. This is closer than `transform` to embedding
-        all rows anew, and a row's coordinates depend on the other rows of `X`. New rows without
-        a path to a training row get what `transform` gives them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n_rows, n_components)
-        """
-        check_is_fitted(self)
-        X = self._validate_rows(X, reset=False)
-        to_training, among_new = self._index.of_batch(X)
-        alone = extension_weights(self._index.of_rows(X), self.epsilon_)
-        single = extend_one_by_one(alone, self.embedding_)
-        copies = has_copy(to_training)
-        # Side by side, so that both kinds of neighbours share a row's own width.
-        weights = heat_weights(sparse.hstack([to_training, among_new], format="csr"), self.epsilon_)
-        n_rows = to_training.shape[1]
-        result = extend_together(
-            symmetrise(weights[:, n_rows:]),
-            weights[:, :n_rows],
-            self.embedding_,
-            given=np.where(copies[:, None], single, np.nan),
-        )
-        if result.stopping_reason != "converged":
-            warnings.warn(
-                "The coordinates of the batch did not converge (the relative residual is "
-                f"{result.residual:.1e}); transform does not iterate.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        Z = np.where(result.reached[:, None], result.coordinates, single)
-        return Z.astype(X.dtype, copy=False)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each row of `X`: the classifier applied to `transform`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_rows,)
-        """
-        return lazily(self, X, _labels) if is_dask(X) else self.classify_latent(self._latent(X))
-
-    def classify_latent(self, Z: np.ndarray) -> np.ndarray:
-        """Return the class of each point of the latent space.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (n_rows, n_components)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_rows,)
-        """
-        check_is_fitted(self)
-        return self.classifier_.predict(np.asarray(Z, dtype=float))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on the rows of `X` that are labelled.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-            Rows with -1, None or NaN are left out.
-        sample_weight : array-like of shape (n_rows,), optional
-        """
-        labels, labelled = split_labels(y)
-        if sample_weight is not None:
-            check_consistent_length(labelled, sample_weight)
-            sample_weight = np.asarray(sample_weight)[labelled]
-        predicted: Any = self.predict(X)
-        predicted = predicted.compute() if is_dask(X) else predicted
-        check_consistent_length(predicted, labelled)
-        return float(accuracy_score(labels, predicted[labelled], sample_weight=sample_weight))
-
-    @available_if(_classifier_has("decision_function"))
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the classifier's scores, where it has any ("flow" and "linear" have).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
-        """
-        return lazily(self, X, _scores) if is_dask(X) else self._decide(self._latent(X))
-
-    @available_if(_classifier_has("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the classifier's probabilities, where it has any ("linear" has none).
-
-        Those of the flow are calibrated on hidden labels where there are at least 20 per class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_rows, n_classes)
-        """
-        if is_dask(X):
-            return lazily(self, X, _probabilities)
-        return self._probabilities(self._latent(X))
 
     def to_state(self) -> dict[str, Any]:
         """Return parameters and fitted attributes: all that a file must hold of the estimator."""
@@ -486,53 +276,14 @@ class ClassConstrainedEmbedding(LatentClassifier):
         made._ties = sparse.csr_array(made._ties)
         if isinstance(made.classifier_, Training):
             made._training = made.classifier_
-            made.classifier_ = train(
-                made._choice.named(), made._training, made.class_centers_, made.classes_
+            made.classifier_ = (
+                ClassifierChoice(made.classifier, made.alpha)
+                .named()
+                .train(made._training, made.class_centers_, made.classes_)
             )
         return made
-
-    @property
-    def _choice(self) -> ClassifierChoice:
-        return ClassifierChoice(self.classifier, self.alpha)
-
-    def _project(self, X: Any) -> np.ndarray:
-        graph = self._index.of_rows(X)
-        lonely = np.flatnonzero(np.diff(graph.indptr) == 0)
-        if lonely.size:
-            warnings.warn(
-                f"{lonely.size} row(s) of X have no neighbour among the training rows, the first "
-                f"is row {lonely[0]}; they are placed at the origin.",
-                UserWarning,
-                stacklevel=4,
-            )
-        Z = extend_one_by_one(extension_weights(graph, self.epsilon_), self.embedding_)
-        return Z.astype(X.dtype, copy=False)
-
-    def _decide(self, Z: np.ndarray) -> np.ndarray:
-        return self.classifier_.decision_function(Z.astype(float, copy=False))
-
-    def _probabilities(self, Z: np.ndarray) -> np.ndarray:
-        return self.classifier_.predict_proba(Z.astype(float, copy=False))
-
-    def _model_arrays(self) -> list[np.ndarray]:
-        learnt = [] if self._training is None else [self._training.Z]
-        if isinstance(self.classifier_, FlowClassifier):
-            learnt = [self.classifier_.axes]
-        return [self.embedding_, *self._index.arrays(), *learnt]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags
-
-
-def _labels(fitted: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
-    return fitted.classify_latent(fitted._place(block))
-
-
-def _scores(fitted: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
-    return fitted._decide(fitted._place(block))
-
-
-def _probabilities(fitted: ClassConstrainedEmbedding, block: np.ndarray) -> np.ndarray:
-    return fitted._probabilities(fitted._place(block))

@@ -41,13 +41,14 @@ def conjugate_gradients(
     """Solve (D - S) X = B, D diagonal, S symmetric and not negative, for all columns of B.
 
     SciPy's solver takes one right side. Here the columns share each product with the sparse
-    matrix. The diagonal is the preconditioner.
+    matrix. The diagonal is the preconditioner, and each may have its own.
 
     Parameters
     ----------
     S : sparse array of shape (n_nodes, n_nodes)
-    degrees : ndarray of shape (n_nodes,)
-        The diagonal of D, at least the sums of the rows of S.
+    degrees : ndarray of shape (n_nodes,) or (n_nodes, n_columns)
+        The diagonal of D, or one for each column: at least the sums of the rows of S. A node
+        without degree stays where it starts.
     right : ndarray of shape (n_nodes, n_columns)
     start : ndarray of shape (n_nodes, n_columns) or None
     tol : float
@@ -66,24 +67,28 @@ def conjugate_gradients(
     array([2., 1.])
     """
     X = np.zeros_like(right, dtype=float) if start is None else np.array(start, dtype=float)
-    inverse = 1.0 / degrees[:, None]
-    residual = right - (degrees[:, None] * X - S @ X)
-    step = scaled = inverse * residual
+    degrees = degrees.reshape(len(right), -1)
+    inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    residual = right - (degrees * X - S @ X)
+    scaled = inverse * residual
+    step = scaled.copy()
     size = np.einsum("ij,ij->j", residual, step)
     whole = np.maximum(np.einsum("ij,ij->j", right, inverse * right), TINY)
     top = np.maximum(np.abs(inverse * right).max(axis=0), TINY)
-    n_iter = 0
-    relative = _relative_residual(size / whole, scaled, top)
+    n_iter, room = 0, np.empty_like(X)
+    relative = _relative_residual(size / whole, scaled, top, tol)
     while relative > tol and n_iter < max_iter:
-        product = degrees[:, None] * step - S @ step
+        product = degrees * step
+        product -= S @ step
         length = _ratios(size, np.einsum("ij,ij->j", step, product))
-        X += length * step
-        residual -= length * product
-        scaled = inverse * residual
+        X += np.multiply(length, step, out=room)
+        residual -= np.multiply(length, product, out=product)
+        np.multiply(inverse, residual, out=scaled)
         before, size = size, np.einsum("ij,ij->j", residual, scaled)
-        step = scaled + _ratios(size, before) * step
+        step *= _ratios(size, before)
+        step += scaled
         n_iter += 1
-        relative = _relative_residual(size / whole, scaled, top)
+        relative = _relative_residual(size / whole, scaled, top, tol)
     return Solution(X, n_iter, relative, "converged" if relative <= tol else "max_iter")
 
 
@@ -93,5 +98,11 @@ def _ratios(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     return np.where(usable, above, 0.0) / np.where(usable, below, 1.0)
 
 
-def _relative_residual(energy: np.ndarray, scaled: np.ndarray, top: np.ndarray) -> float:
-    return float(max(np.sqrt(energy.max()), (np.abs(scaled).max(axis=0) / top).max()))
+def _relative_residual(
+    energy: np.ndarray, scaled: np.ndarray, top: np.ndarray, tol: float
+) -> float:
+    """Return the larger of both residuals; the first alone while it is above `tol`."""
+    relative = float(np.sqrt(energy.max()))
+    if relative > tol:
+        return relative
+    return max(relative, float((np.abs(scaled).max(axis=0) / top).max()))

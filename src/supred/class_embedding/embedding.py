@@ -27,8 +27,8 @@ NO_CLASS = 1e-6
 
 
 @dataclass(frozen=True)
-class ClassEmbedding:
-    """Coordinates of rows and class nodes.
+class Coordinates:
+    """Where rows and class nodes lie, and how that was found.
 
     Attributes
     ----------
@@ -36,25 +36,26 @@ class ClassEmbedding:
         NaN for stranded rows.
     centers : ndarray of shape (n_classes, n_components)
         The class nodes; NaN for a class without a tie.
-    eigenvalues : ndarray of shape (n_components,)
+    eigenvalues : ndarray of shape (n_components,) or None
         Of D^(-1/2) W' D^(-1/2), in falling order; 1 for a coordinate that tells parts apart.
+        None for coordinates that follow the flow.
     parts : ndarray of shape (n_rows,)
         Connected part of the graph each row lies in, 0 for the largest.
     stranded : ndarray of bool, shape (n_rows,)
         Rows with no path to any class node.
     method : str
-        How the eigenproblem was solved.
+        How the eigenproblem was solved, or "flow".
     stopping_reason : str
         "exact", "converged" or "max_iter".
     residual : float
-        Largest residual of an eigenvector.
+        Largest residual of an eigenvector, or that of the flow.
     n_iter : int
         Products with the matrix or its inverse.
     """
 
     rows: np.ndarray
     centers: np.ndarray
-    eigenvalues: np.ndarray
+    eigenvalues: np.ndarray | None
     parts: np.ndarray
     stranded: np.ndarray
     method: str
@@ -99,7 +100,7 @@ def embed_with_classes(
     method: str = "auto",
     tol: float = 0.0,
     max_iter: int | None = None,
-) -> ClassEmbedding:
+) -> Coordinates:
     """Embed the rows of a neighbour graph together with the nodes of the classes.
 
     Parameters
@@ -160,7 +161,7 @@ def embed_with_classes(
     Y = np.full((n_classes + n_rows, n_components), np.nan)
     Y[nodes] = vectors * scale[:, None] * np.sqrt(volume)
     Y *= fix_signs(Y[:n_classes], Y[n_classes:])
-    return ClassEmbedding(
+    return Coordinates(
         Y[n_classes:],
         Y[:n_classes],
         values,

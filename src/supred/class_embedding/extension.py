@@ -5,54 +5,59 @@ the node's neighbours. New rows get the coordinates that are harmonic in them an
 the rows that are embedded already.
 """
 
-from dataclasses import dataclass
+import warnings
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from supred.class_embedding.conjugate_gradients import conjugate_gradients
-from supred.class_embedding.graph import parts_of
+from supred.class_embedding.graph import (
+    extension_weights,
+    has_copy,
+    heat_weights,
+    parts_of,
+    symmetrise,
+)
+from supred.class_embedding.neighbors import GivenDistances, NeighborIndex
 
 RELATIVE_RESIDUAL = 1e-11
 
 
-@dataclass(frozen=True)
-class Extension:
-    """Coordinates of a batch of new rows.
+def extend_batch(
+    index: NeighborIndex | GivenDistances, X: Any, Z: np.ndarray, epsilon: float | None
+) -> np.ndarray:
+    """Return coordinates of new rows that are also each other's neighbours.
 
-    Attributes
-    ----------
-    coordinates : ndarray of shape (n_new, n_components)
-        NaN where a row has no path to an embedded row.
-    reached : ndarray of bool, shape (n_new,)
-        Rows with a path to an embedded row.
-    residual : float
-        Relative residual of the solution.
-    stopping_reason : str
-        "converged" or "max_iter".
-    """
-
-    coordinates: np.ndarray
-    reached: np.ndarray
-    residual: float
-    stopping_reason: str
-
-
-def extend_one_by_one(weights: sparse.csr_array, Z: np.ndarray) -> np.ndarray:
-    """Return the weighted mean of each new row's neighbours: y_u = sum_t w_ut z_t / sum_t w_ut.
+    Rows that equal an embedded row, and those without a path to one, get the weighted mean of
+    their embedded neighbours.
 
     Parameters
     ----------
-    weights : sparse array of shape (n_new, n_rows)
-        Rows sum to one; a row without entries gets the origin.
+    index : NeighborIndex or GivenDistances
+        Of the embedded rows.
+    X : ndarray or sparse matrix of shape (n_new, n_features)
     Z : ndarray of shape (n_rows, n_components)
+        Coordinates of the embedded rows.
+    epsilon : float or None
     """
-    return np.asarray(weights @ Z)
+    to_embedded, among_new = index.of_batch(X)
+    single = extension_weights(index.of_rows(X), epsilon) @ Z
+    # Side by side, so that both kinds of neighbours share a row's own width.
+    weights = heat_weights(sparse.hstack([to_embedded, among_new], format="csr"), epsilon)
+    together = extend_together(
+        symmetrise(weights[:, len(Z) :]),
+        weights[:, : len(Z)],
+        Z,
+        given=np.where(has_copy(to_embedded)[:, None], single, np.nan),
+    )
+    return np.where(np.isnan(together), single, together)
 
 
 def extend_together(
     W_uu: sparse.csr_array, W_ut: sparse.csr_array, Z: np.ndarray, given: np.ndarray | None = None
-) -> Extension:
+) -> np.ndarray:
     """Return coordinates harmonic in all new rows: (D_u - W_uu) Y = W_ut Z.
 
     Parameters
@@ -65,25 +70,31 @@ def extend_together(
         Coordinates of the embedded rows.
     given : ndarray of shape (n_new, n_components) or None
         Coordinates that new rows must keep; NaN where they are free.
+
+    Returns
+    -------
+    Y : ndarray of shape (n_new, n_components)
+        NaN where a row has no path to an embedded row.
     """
     n_new = W_uu.shape[0]
     Y = np.full((n_new, Z.shape[1]), np.nan) if given is None else np.array(given, dtype=float)
     fixed = ~np.isnan(Y).any(axis=1)
-    degrees = np.asarray(W_uu.sum(axis=1)).ravel() + np.asarray(W_ut.sum(axis=1)).ravel()
-    anchored = fixed | (np.asarray(W_ut.sum(axis=1)).ravel() > 0)
-    reached = _reachable(W_uu, anchored)
-    free = np.flatnonzero(reached & ~fixed)
+    pulled = np.asarray(W_ut.sum(axis=1)).ravel()
+    degrees = np.asarray(W_uu.sum(axis=1)).ravel() + pulled
+    parts = parts_of(W_uu)
+    free = np.flatnonzero(np.isin(parts, parts[fixed | (pulled > 0)]) & ~fixed)
     if free.size == 0:
-        return Extension(Y, reached, 0.0, "converged")
-    pull = np.asarray(W_ut[free] @ Z) + np.asarray(W_uu[free] @ np.where(fixed[:, None], Y, 0.0))
+        return Y
+    pull = W_ut[free] @ Z + W_uu[free] @ np.where(fixed[:, None], Y, 0.0)
     solved = conjugate_gradients(
         W_uu[free][:, free].tocsr(), degrees[free], pull, tol=RELATIVE_RESIDUAL
     )
+    if solved.stopping_reason != "converged":
+        warnings.warn(
+            "The coordinates of the batch did not converge (the relative residual is "
+            f"{solved.residual:.1e}); transform does not iterate.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
     Y[free] = solved.values
-    return Extension(Y, reached, solved.residual, solved.stopping_reason)
-
-
-def _reachable(W: sparse.csr_array, start: np.ndarray) -> np.ndarray:
-    """Tell which nodes share a connected part with a node of `start`."""
-    parts = parts_of(W)
-    return np.isin(parts, parts[start])
+    return Y

@@ -10,21 +10,24 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from supred.base.state import register
 from supred.class_embedding.components import describe_parts, describe_stranded, number_by_size
-from supred.class_embedding.embedding import class_ties, embed_with_classes
+from supred.class_embedding.embedding import Coordinates, class_ties, embed_with_classes
 from supred.class_embedding.flow_coordinates import FlowClassifier, flow_axes
 from supred.class_embedding.graph import auto_epsilon, nearest_of, symmetric_weights
-from supred.class_embedding.held_out import NEIGHBORS, choose_by_hidden_labels
+from supred.class_embedding.hidden_labels import (
+    NEIGHBORS,
+    choose_beta,
+    choose_by_hidden_labels,
+    enough_to_hide,
+)
 from supred.class_embedding.neighbors import GivenDistances, NeighborIndex, index_rows
 from supred.class_embedding.problem import Problem, Settings
 from supred.class_embedding.propagation import auto_flow_beta, flow_from_classes
-from supred.class_embedding.row_classifier import ClassifierChoice, Decider
-from supred.class_embedding.shares import match_shares
-from supred.class_embedding.tie_search import choose_beta
+from supred.class_embedding.row_classifier import Decider, Training
+from supred.class_embedding.shares import ClassShares, match_shares
 
 # The flow's residual where tol=0 asks eigenvectors for machine precision.
-FLOW_TOL, FLOW_MAX_ITER = 1e-4, 2000
+FLOW_TOL, FLOW_MAX_ITER = 1e-3, 2000
 
 
 @dataclass(frozen=True)
@@ -54,50 +57,28 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Coordinates:
-    """Where rows and class nodes lie, and how that was found.
+class Solved:
+    """Coordinates on a graph, and what was chosen for them.
 
     Attributes
     ----------
-    rows : ndarray of shape (n_rows, n_components)
-    centers : ndarray of shape (n_classes, n_components)
+    graph : Graph
+    coordinates : Coordinates
     class_index : ndarray of shape (n_rows,)
         The class that each row is given by the flow; the known labels with eigenvectors, -1 for
         none.
     flow : FlowClassifier or None
         Reads memberships off the coordinates, where there are enough of these.
-    eigenvalues : ndarray of shape (n_components,) or None
-    parts : ndarray of shape (n_rows,)
-    stranded : ndarray of bool, shape (n_rows,)
     beta : float
-    method : str
-    n_iter : int
-    stopping_reason : str
     history : list of dict
     """
 
-    rows: np.ndarray
-    centers: np.ndarray
+    graph: Graph
+    coordinates: Coordinates
     class_index: np.ndarray
     flow: FlowClassifier | None
-    eigenvalues: np.ndarray | None
-    parts: np.ndarray
-    stranded: np.ndarray
     beta: float
-    method: str
-    n_iter: int
-    stopping_reason: str
     history: list[dict[str, float]]
-
-
-@register
-@dataclass(frozen=True)
-class Training:
-    """Coordinates and labels that a classifier was trained on."""
-
-    Z: np.ndarray
-    labels: np.ndarray
-    weights: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -105,8 +86,7 @@ class Result:
     """A fitted embedding: what the estimator copies."""
 
     problem: Problem
-    graph: Graph
-    coordinates: Coordinates
+    solved: Solved
     classifier: Any
     training: Training | None
     transduction: np.ndarray
@@ -116,14 +96,14 @@ def fit_embedding(problem: Problem, settings: Settings) -> Result:
     """Return the embedding of a problem and its classifier."""
     graph = neighbor_graph(problem, settings)
     solve = follow_flow if problem.coordinates == "flow" else embed_spectrally
-    graph, found = solve(problem, graph, settings)
-    choice = settings.classifier
-    kind = choice.kind if isinstance(choice.kind, str) else None
+    solved = solve(problem, graph, settings)
+    rows, class_index = solved.coordinates.rows, solved.class_index
+    kind = settings.classifier if isinstance(settings.classifier, str) else None
     labelled = problem.class_index >= 0
     training = None
     classifier: Any
-    if found.flow is not None and kind in ("auto", "flow"):
-        classifier = found.flow
+    if solved.flow is not None and kind in ("auto", "flow"):
+        classifier = solved.flow
     elif kind == "flow":
         raise ValueError(
             f"classifier='flow' needs all {len(problem.classes) - 1} flow coordinates, but "
@@ -131,26 +111,19 @@ def fit_embedding(problem: Problem, settings: Settings) -> Result:
         )
     else:
         # Fewer coordinates than flows lose memberships, but not the labels found by the flow.
-        known = found.class_index >= 0 if kind == "auto" else labelled
-        choice = choice.named()
+        known = class_index >= 0 if kind == "auto" else labelled
         training = Training(
-            found.rows[known],
-            problem.classes[found.class_index[known]],
+            rows[known],
+            problem.classes[class_index[known]],
             np.where(labelled, problem.weights, 1.0)[known],
         )
-        classifier = train(choice, training, found.centers, problem.classes)
-    transduction = problem.classes[found.class_index]
-    unknown = ~labelled if kind not in ("auto", "flow") else found.class_index < 0
+        centers = solved.coordinates.centers
+        classifier = settings.choice.named().train(training, centers, problem.classes)
+    transduction = problem.classes[class_index]
+    unknown = ~labelled if kind not in ("auto", "flow") else class_index < 0
     if unknown.any():
-        transduction[unknown] = classifier.predict(found.rows[unknown])
-    return Result(problem, graph, found, classifier, training, transduction)
-
-
-def train(
-    choice: ClassifierChoice, training: Training, centers: np.ndarray, classes: np.ndarray
-) -> Any:
-    """Return the classifier trained on coordinates, or on the class nodes."""
-    return choice.train(training.Z, training.labels, training.weights, (centers, classes))
+        transduction[unknown] = classifier.predict(rows[unknown])
+    return Result(problem, solved, classifier, training, transduction)
 
 
 def neighbor_graph(problem: Problem, settings: Settings) -> Graph:
@@ -170,7 +143,7 @@ def neighbor_graph(problem: Problem, settings: Settings) -> Graph:
     return Graph(index, distances, epsilon, ties)
 
 
-def follow_flow(problem: Problem, graph: Graph, settings: Settings) -> tuple[Graph, Coordinates]:
+def follow_flow(problem: Problem, graph: Graph, settings: Settings) -> Solved:
     """Let memberships flow from the class nodes, and take their principal axes as coordinates."""
     begin = time.perf_counter()
     graph, temperature, history = choose_neighbors(problem, graph, settings)
@@ -178,12 +151,13 @@ def follow_flow(problem: Problem, graph: Graph, settings: Settings) -> tuple[Gra
     beta = auto_flow_beta(W, graph.ties) if settings.beta == "auto" else float(settings.beta)
     max_iter = settings.max_iter or FLOW_MAX_ITER
     flow = flow_from_classes(W, graph.ties, beta, tol=settings.tol or FLOW_TOL, max_iter=max_iter)
-    v, n_iter, reason = flow.values, flow.n_iter, flow.stopping_reason
-    if problem.prior is not None:
-        free = ~flow.stranded
-        shared = match_shares(W, graph.ties, beta, v, free, problem.prior, problem.prior_tolerance)
-        v = np.where(free[:, None], shared.values, problem.prior)
-        n_iter += shared.n_iter
+    v, n_iter = flow.values, flow.n_iter
+    if problem.shares is not None or not enough_to_hide(problem.class_index):
+        shares = problem.shares or ClassShares.of(None, v.shape[1])
+        shared = match_shares(W, graph.ties, v, ~flow.stranded, shares)
+        v, n_iter = shared.values, n_iter + shared.n_iter
+    if problem.shares is not None:
+        v[flow.stranded] = problem.shares.prior
     if flow.stopping_reason == "max_iter":
         warnings.warn(
             f"The flow from the class nodes did not converge in {max_iter} steps (the relative "
@@ -200,19 +174,24 @@ def follow_flow(problem: Problem, graph: Graph, settings: Settings) -> tuple[Gra
     labelled = problem.class_index >= 0
     spent = time.perf_counter() - begin
     last = {"beta": beta, "seconds": spent, "residual": flow.residual}
-    return graph, Coordinates(
-        rows=rows[:, :count],
-        centers=axes[:, :count],
-        class_index=np.where(labelled, problem.class_index, v.argmax(axis=1)),
-        flow=FlowClassifier(axes, problem.classes, temperature) if count == axes.shape[1] else None,
-        eigenvalues=None,
-        parts=number_by_size(flow.components),
-        stranded=flow.stranded,
-        beta=beta,
-        method="flow",
-        n_iter=n_iter,
-        stopping_reason=reason,
-        history=[*history, last],
+    coordinates = Coordinates(
+        rows[:, :count],
+        axes[:, :count],
+        None,
+        number_by_size(flow.components),
+        flow.stranded,
+        "flow",
+        flow.stopping_reason,
+        flow.residual,
+        n_iter,
+    )
+    return Solved(
+        graph,
+        coordinates,
+        np.where(labelled, problem.class_index, v.argmax(axis=1)),
+        FlowClassifier(axes, problem.classes, temperature) if count == axes.shape[1] else None,
+        beta,
+        [*history, last],
     )
 
 
@@ -240,24 +219,21 @@ def choose_neighbors(
     return graph, held_out.temperature, held_out.history
 
 
-def embed_spectrally(
-    problem: Problem, graph: Graph, settings: Settings
-) -> tuple[Graph, Coordinates]:
+def embed_spectrally(problem: Problem, graph: Graph, settings: Settings) -> Solved:
     """Embed rows and class nodes by the eigenvectors of their graph, as the paper does."""
     W = graph.weights()
     beta, history = settings.beta, []
     if isinstance(beta, str):
-        search = choose_beta(
+        beta, history = choose_beta(
             W,
             problem.class_index,
             problem.weights,
             problem.n_components,
-            Decider(settings.classifier.named(), problem.class_index, problem.weights),
+            Decider(settings.choice.named(), problem.class_index, problem.weights),
             random_state=check_random_state(settings.random_state),
             method=settings.eigen_solver,
             n_jobs=settings.n_jobs,
         )
-        beta, history = search.beta, search.history
     begin = time.perf_counter()
     found = embed_with_classes(
         W,
@@ -275,17 +251,4 @@ def embed_spectrally(
         message = describe_parts(found.parts, found.stranded, problem.names, graph.index.placing)
         warnings.warn(message, UserWarning, stacklevel=4)
     last = {"beta": float(beta), "seconds": spent, "residual": found.residual}
-    return graph, Coordinates(
-        rows=found.rows,
-        centers=found.centers,
-        class_index=problem.class_index,
-        flow=None,
-        eigenvalues=found.eigenvalues,
-        parts=found.parts,
-        stranded=found.stranded,
-        beta=float(beta),
-        method=found.method,
-        n_iter=found.n_iter,
-        stopping_reason=found.stopping_reason,
-        history=[*history, last],
-    )
+    return Solved(graph, found, problem.class_index, None, float(beta), [*history, last])

@@ -30,6 +30,8 @@ def has_copy(graph: sparse.csr_array) -> np.ndarray:
 
 def nearest_of(graph: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
     """Return the graph of the `n_neighbors` nearest neighbours of each row, of those listed."""
+    if np.diff(graph.indptr).max(initial=0) <= n_neighbors:
+        return graph
     heads = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
     order = np.lexsort((graph.data, heads))
     rank = np.arange(graph.nnz) - graph.indptr[heads]

@@ -9,14 +9,12 @@ from sklearn.utils.validation import check_consistent_length
 from supred.class_embedding.eigenvectors import METHODS
 from supred.class_embedding.partial_labels import encode_partial_labels, tie_weights
 from supred.class_embedding.row_classifier import ClassifierChoice
+from supred.class_embedding.shares import ClassShares
 from supred.common.arguments import check_choice, check_integer, check_real
 
 COORDINATES = ("auto", "flow", "spectral")
 # Neighbours per row: Poisson learning's for the flow, the paper's for the eigenvectors.
 N_NEIGHBORS = {"flow": 10, "spectral": 12}
-
-# "uniform" is said of classes that are about equally frequent; an array is taken at its word.
-UNIFORM_TOLERANCE = 0.1
 
 
 @dataclass(frozen=True)
@@ -29,8 +27,9 @@ class Settings:
     epsilon: float | str
     beta: float | str
     affinity: str
-    classifier: ClassifierChoice
+    classifier: Any
     class_prior: Any
+    alpha: float
     eigen_solver: str
     tol: float
     max_iter: int | None
@@ -60,7 +59,13 @@ class Settings:
             check_integer("max_iter", self.max_iter, low=1)
         if isinstance(self.class_prior, str):
             check_choice("class_prior", self.class_prior, ("uniform",))
-        self.classifier.check()
+        check_real("alpha", self.alpha, low=0.0)
+        self.choice.check()
+
+    @property
+    def choice(self) -> ClassifierChoice:
+        """What is to decide in the embedding."""
+        return ClassifierChoice(self.classifier, self.alpha)
 
 
 @dataclass(frozen=True)
@@ -81,10 +86,8 @@ class Problem:
     n_components : int
     coordinates : {"flow", "spectral"}
     n_neighbors : int
-    prior : ndarray of shape (n_classes,) or None
+    shares : ClassShares or None
         Known shares of the classes.
-    prior_tolerance : float
-        Part of its share by which a class may be predicted more or less often.
     """
 
     X: Any
@@ -95,8 +98,7 @@ class Problem:
     n_components: int
     coordinates: str
     n_neighbors: int
-    prior: np.ndarray | None
-    prior_tolerance: float
+    shares: ClassShares | None
 
 
 def check_problem(X: Any, y: Any, sample_weight: Any, names: Any, settings: Settings) -> Problem:
@@ -113,7 +115,7 @@ def check_problem(X: Any, y: Any, sample_weight: Any, names: Any, settings: Sett
     if coordinates == "flow":
         why = f"{len(classes)} classes have {flows} flow coordinates; or coordinates='spectral'"
         check_integer("n_components", n_components, low=1, high=flows, why=why)
-    elif isinstance(settings.classifier.kind, str) and settings.classifier.kind == "flow":
+    elif isinstance(settings.classifier, str) and settings.classifier == "flow":
         raise ValueError(
             "classifier='flow' cannot be combined with spectral coordinates; use "
             "coordinates='flow', or classifier='auto'."
@@ -131,11 +133,10 @@ def check_problem(X: Any, y: Any, sample_weight: Any, names: Any, settings: Sett
         coordinates,
         int(n_neighbors),
         check_prior(settings.class_prior, classes, coordinates),
-        UNIFORM_TOLERANCE if isinstance(settings.class_prior, str) else 0.0,
     )
 
 
-def check_prior(class_prior: Any, classes: np.ndarray, coordinates: str) -> np.ndarray | None:
+def check_prior(class_prior: Any, classes: np.ndarray, coordinates: str) -> ClassShares | None:
     """Return the shares of the classes, None if they are not known."""
     if class_prior is None:
         return None
@@ -145,7 +146,7 @@ def check_prior(class_prior: Any, classes: np.ndarray, coordinates: str) -> np.n
             "use coordinates='flow'."
         )
     if isinstance(class_prior, str):
-        return np.full(len(classes), 1.0 / len(classes))
+        return ClassShares.of(class_prior, len(classes))
     prior = np.array(class_prior, dtype=float)
     if prior.shape != classes.shape:
         raise ValueError(
@@ -157,7 +158,7 @@ def check_prior(class_prior: Any, classes: np.ndarray, coordinates: str) -> np.n
             f"class_prior={prior.tolist()} must be positive shares that sum to 1; divide counts "
             "by their sum."
         )
-    return prior / prior.sum()
+    return ClassShares.of(prior / prior.sum(), len(classes))
 
 
 def as_columns(entries: list[dict[str, float]]) -> dict[str, np.ndarray]:

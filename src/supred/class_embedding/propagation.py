@@ -18,12 +18,14 @@ a vote of the neighbours. As beta grows, s v tends to Poisson learning (Calder, 
 Slepcev, ICML 2020), in which class nodes are sources and L u_k = sum_i (1[y_i = k] - pi_k).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from supred.class_embedding.conjugate_gradients import conjugate_gradients
+from supred.class_embedding.conjugate_gradients import TINY, conjugate_gradients
 from supred.class_embedding.graph import parts_of
 
 # A row's tie to its class, in mean degrees of the graph, is this times the number of labelled
@@ -74,12 +76,7 @@ def auto_flow_beta(W: sparse.csr_array, C: sparse.csr_array) -> float:
 
 
 def flow_from_classes(
-    W: sparse.csr_array,
-    C: sparse.csr_array,
-    beta: float,
-    *,
-    tol: float = 1e-5,
-    max_iter: int = 2000,
+    W: sparse.csr_array, C: sparse.csr_array, beta: float, **options: Any
 ) -> Flow:
     """Return the membership v of every row in every class.
 
@@ -91,9 +88,8 @@ def flow_from_classes(
         Ties between classes and rows.
     beta : float
         Weight of the neighbour graph against the ties.
-    tol : float
-        Relative residual at which the solver stops.
-    max_iter : int
+    **options
+        Those of :func:`flows_from_classes`.
 
     Examples
     --------
@@ -105,28 +101,58 @@ def flow_from_classes(
     >>> flow_from_classes(W, C, beta=1.0).values.argmax(axis=1)[[0, 1, 3, 4]]
     array([0, 0, 1, 1])
     """
-    degrees = _sums(W)
-    ties = _sums(C.T)
+    return flows_from_classes(W, [C], [beta], **options)[0]
+
+
+def flows_from_classes(
+    W: sparse.csr_array,
+    ties: Sequence[sparse.csr_array],
+    betas: Sequence[float],
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 2000,
+) -> list[Flow]:
+    """Return the flow on one graph for several sets of labels, all in one solve.
+
+    Each system is divided by its beta, so that they differ in the diagonal only:
+    (L + T / beta) u = C^T / beta.
+
+    Parameters
+    ----------
+    W : sparse array of shape (n_rows, n_rows)
+    ties : sequence of sparse arrays of shape (n_classes, n_rows)
+    betas : sequence of float
+    tol : float
+        Relative residual at which the solver stops.
+    max_iter : int
+    """
+    degrees = np.asarray(W.sum(axis=1)).ravel()
     components = parts_of(W)
-    reached = np.isin(components, components[ties > 0])
-    shares = _sums(C) / max(ties.sum(), np.finfo(float).tiny)
-    values = np.tile(shares, (W.shape[0], 1))
-    rows = np.flatnonzero(reached)
-    inner = (beta * W[rows][:, rows]).tocsr()
-    right = np.asarray(C.T.tocsr()[rows].toarray())
+    right = [C.T.toarray() for C in ties]
+    at_row = [tied.sum(axis=1) for tied in right]
+    shares = [tied.sum(axis=0) / max(tied.sum(), TINY) for tied in right]
+    n_classes = len(shares[0])
+    # A component without a label begins, and so stays, at the shares.
     solved = conjugate_gradients(
-        inner,
-        beta * degrees[rows] + ties[rows],
-        right,
-        start=values[rows],
+        W,
+        degrees[:, None]
+        + np.repeat([tie / beta for tie, beta in zip(at_row, betas, strict=True)], n_classes, 0).T,
+        np.hstack([tied / beta for tied, beta in zip(right, betas, strict=True)]),
+        start=np.tile(np.concatenate(shares), (len(degrees), 1)),
         tol=tol,
         max_iter=max_iter,
     )
-    weights = degrees + ties  # an isolated labelled row has no degree
-    values[rows] = by_spread(solved.values, right, components[rows], weights[rows])
-    return Flow(
-        values, components, ~reached, solved.residual, solved.n_iter, solved.stopping_reason
-    )
+    flows = []
+    for k, tied in enumerate(right):
+        u = solved.values[:, k * n_classes : (k + 1) * n_classes]
+        stranded = ~np.isin(components, components[at_row[k] > 0])
+        # An isolated labelled row has no degree.
+        v = by_spread(u, tied, components, degrees + at_row[k])
+        v[stranded] = shares[k]
+        flows.append(
+            Flow(v, components, stranded, solved.residual, solved.n_iter, solved.stopping_reason)
+        )
+    return flows
 
 
 def by_spread(
@@ -146,19 +172,15 @@ def by_spread(
     member = sparse.csr_array(
         (np.ones(len(u)), (index, np.arange(len(u)))), shape=(len(names), len(u))
     )
-    volume = member @ degrees
+    volume = np.maximum(member @ degrees, TINY)
     mean = (member @ (degrees[:, None] * u)) / volume[:, None]
     centred = u - mean[index]
     variance = (member @ (degrees * np.einsum("ij,ij->i", centred, centred))) / volume
     most = np.maximum((mean * (1.0 - mean)).sum(axis=1), LEAST_VARIANCE)
     shares = member @ ties
-    shares = shares / shares.sum(axis=1, keepdims=True)
+    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), TINY)
     # One class alone, or nothing but rounding, is no flow: v = pi.
-    still = ((shares > 0).sum(axis=1) == 1) | (variance <= LEAST_VARIANCE)
+    still = ((shares > 0).sum(axis=1) <= 1) | (variance <= LEAST_VARIANCE)
     scale = np.where(still, 0.0, np.sqrt(most / np.where(still, 1.0, variance)))
     v = centred * scale[index][:, None] + shares[index]
     return v + (1.0 - v.sum(axis=1, keepdims=True)) / u.shape[1]  # what the solver left
-
-
-def _sums(matrix: sparse.csr_array) -> np.ndarray:
-    return np.asarray(matrix.sum(axis=1)).ravel()

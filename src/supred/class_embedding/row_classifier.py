@@ -9,11 +9,22 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from supred.class_embedding.embedding import ClassEmbedding
+from supred.base.state import register
+from supred.class_embedding.embedding import Coordinates
 from supred.common.arguments import check_choice
 
 CLASSIFIERS = ("auto", "flow", "knn", "linear", "center")
 N_NEAREST = 3
+
+
+@register
+@dataclass(frozen=True)
+class Training:
+    """Coordinates and labels that a classifier was trained on."""
+
+    Z: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -62,28 +73,25 @@ class ClassifierChoice:
             return RidgeClassifier(alpha=self.alpha)
         return KNeighborsClassifier(1 if self.kind == "center" else min(N_NEAREST, n_rows))
 
-    def train(
-        self, Z: np.ndarray, labels: np.ndarray, weights: np.ndarray, nodes: tuple[np.ndarray, Any]
-    ) -> Any:
+    def train(self, training: Training, centers: np.ndarray, classes: np.ndarray) -> Any:
         """Return a classifier fitted on labelled rows, or on the class nodes.
 
         Parameters
         ----------
-        Z : ndarray of shape (n_labelled, n_components)
-        labels : ndarray of shape (n_labelled,)
-        weights : ndarray of shape (n_labelled,)
-            Passed on where the classifier takes weights.
-        nodes : tuple
-            Coordinates of the class nodes, NaN for a class without ties, and their labels.
+        training : Training
+            The weights are passed on where the classifier takes any.
+        centers : ndarray of shape (n_classes, n_components)
+            Coordinates of the class nodes, NaN for a class without ties.
+        classes : ndarray of shape (n_classes,)
+            Their labels.
         """
-        classifier = self.new(len(labels))
+        classifier = self.new(len(training.labels))
         if isinstance(self.kind, str) and self.kind == "center":
-            centers, classes = nodes
             present = ~np.isnan(centers).any(axis=1)
             return classifier.fit(centers[present], classes[present])
         if has_fit_parameter(classifier, "sample_weight"):
-            return classifier.fit(Z, labels, sample_weight=weights)
-        return classifier.fit(Z, labels)
+            return classifier.fit(training.Z, training.labels, sample_weight=training.weights)
+        return classifier.fit(training.Z, training.labels)
 
 
 @dataclass(frozen=True)
@@ -101,13 +109,9 @@ class Decider:
     class_index: np.ndarray
     weights: np.ndarray
 
-    def __call__(
-        self, embedding: ClassEmbedding, learn: np.ndarray, test: np.ndarray
-    ) -> np.ndarray:
+    def __call__(self, embedding: Coordinates, learn: np.ndarray, test: np.ndarray) -> np.ndarray:
         """Train on the rows `learn` and return the class indices of the rows `test`."""
         rows = np.nan_to_num(embedding.rows)  # stranded rows at the origin
-        nodes = embedding.centers, np.arange(len(embedding.centers))
-        classifier = self.choice.train(
-            rows[learn], self.class_index[learn], self.weights[learn], nodes
-        )
-        return classifier.predict(rows[test])
+        training = Training(rows[learn], self.class_index[learn], self.weights[learn])
+        centers = embedding.centers
+        return self.choice.train(training, centers, np.arange(len(centers))).predict(rows[test])

@@ -258,6 +258,46 @@ def test_rows_without_a_label_are_learnt_from(supred, tmp_path):
     assert result.code == 0, result.err
     assert "57 row(s) without a label are used without it." in result.err
     assert np.mean(load_model(model).predict(X) == truth) > 0.9
+    assert "Held-out error: not known: no class has two labelled rows" in result.err
+
+
+def few_labels(path, n_labelled):
+    X, truth = flowers()
+    few = np.where(np.arange(60) < n_labelled, truth, "")
+    rows = [[*row, label] for row, label in zip(X.tolist(), few, strict=True)]
+    write_csv(path, ["a", "b", "c", "kind"], rows)
+    return path, X, truth
+
+
+def test_hidden_labels_tell_the_error(supred, tmp_path):
+    path, _, _ = few_labels(tmp_path / "few.csv", 15)
+    fit = ["fit", path, "--target", "kind", "--method", "ClassConstrainedEmbedding"]
+    result = supred(*fit, "--out", tmp_path / "m.supred", "--json")
+    told = json.loads(result.out)
+    assert 0 <= told["held_out_error"] <= 0.2
+    assert "labels hidden in 5 parts in turn" in told["held_out"]
+    assert "±" in told["held_out"]
+
+
+def test_a_comparison_uses_rows_without_a_label(supred, tmp_path):
+    path, X, truth = few_labels(tmp_path / "few.csv", 12)
+    model = tmp_path / "best.supred"
+    compare = ["compare", path, "--target", "kind", "--no-tune", "--no-report", "--json"]
+    result = supred(
+        *compare, "--methods", "MajorityClass,ClassConstrainedEmbedding", "--save-model", model
+    )
+    assert result.code == 0, result.err
+    told = json.loads(result.out)
+    said = " ".join(told["preprocessing"])
+    assert "48 row(s) without a label are used by ClassConstrainedEmbedding; the others" in said
+    assert (told["rows"], told["folds"]) == (12, 4)
+    sizes = {method["name"]: method["n_basis"] for method in told["methods"]}
+    assert sizes["ClassConstrainedEmbedding"] == 9 + 48
+    assert np.mean(load_model(model).predict(X) == truth) > 0.9
+    dropped = json.loads(
+        supred(*compare, "--methods", "LDA", "--folds", "4", "--drop-unlabelled").out
+    )
+    assert "48 row(s) without a label were left out." in dropped["preprocessing"][0]
 
 
 def test_a_model_that_was_saved_without_a_table(supred, table, tmp_path):

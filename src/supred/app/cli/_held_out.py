@@ -33,6 +33,8 @@ def held_out_error(
     table, labels
         What it was fitted to, if the rows are in memory.
     """
+    if table is not None and table.unlabelled is not None:
+        return _hidden_labels_error(options.folds, estimator)
     small = table is not None and table.n_rows <= MOST_ROWS
     n_folds = options.folds if options.folds is not None else FOLDS if small else 0
     if n_folds and table is not None and labels is not None:
@@ -62,3 +64,16 @@ def held_out_error(
         return None, "not known: no rows were held out"
     best = finite[0] if np.isfinite(errors[0]) else min(finite)
     return float(best), "the validation part, which also chose when to stop"
+
+
+def _hidden_labels_error(n_folds: int | None, fitted: Any) -> tuple[float | None, str]:
+    """Hide labels in turn: folds without the other rows would say nothing of what these add."""
+    if n_folds == 0:
+        return None, "not known: no labels were hidden"
+    try:
+        error, standard_error = fitted.leave_labels_out(n_folds or FOLDS)
+    except ValueError as problem:
+        if n_folds is not None:
+            raise TableError(f"--folds {n_folds}: {problem}") from None
+        return None, f"not known: {problem}"
+    return error, f"± {100 * standard_error:.2f}, labels hidden in {n_folds or FOLDS} parts in turn"

@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     for path in (page, options.save, options.save_model):
         if path is not None:
             check_output(path, overwrite=options.force)
-    table, preparation = _options.read_training(options)
+    table, preparation = _options.read_training(options, use_unlabelled=not options.drop_unlabelled)
 
     from supred.app.comparison.engine import compare
     from supred.app.comparison.methods import check_methods

@@ -90,18 +90,11 @@ def run(options: argparse.Namespace) -> int:
     preparation.check(table)
 
     import numpy as np
-    from scipy import sparse
 
     from supred.app.export.model_file import TableModel
 
-    X, labels = table.X, table.labels
-    if semi_supervised:
-        labels = labels.astype(str)  # the number -1 would mean a row without a label
-    y = labels
-    if table.unlabelled is not None:
-        stack = sparse.vstack if table.is_sparse else np.vstack
-        X = stack([X, table.unlabelled])
-        y = np.append(labels.astype(object), np.full(table.unlabelled.shape[0], None))
+    X, y = table.with_unlabelled() if semi_supervised else (table.X, table.labels)
+    labels = y[: table.n_rows]
     model = TableModel.fit(
         estimator,
         X,
@@ -113,9 +106,7 @@ def run(options: argparse.Namespace) -> int:
         notes=preparation.sentences(table),
     )
     error = float(np.mean(model.predict(table.X) != labels))
-    # Folds of the labelled rows alone would say nothing of what the others add.
-    in_memory = (table, labels) if table.unlabelled is None else ()
-    _finish(options, model, table.n_rows, error, *in_memory)
+    _finish(options, model, table.n_rows, error, table, labels)
     return 0
 
 

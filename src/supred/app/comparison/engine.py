@@ -87,6 +87,15 @@ def compare(
         raise TableError(f"metric={metric!r} must be one of {', '.join(METRICS)}.")
     names = check_methods(methods)
     classes, class_index = np.unique(table.labels, return_inverse=True)
+    if table.unlabelled is not None:
+        n_folds = min(n_folds, int(np.bincount(class_index).max()))
+        users = [name for name in names if METHODS[name].uses_unlabelled]
+        note = (
+            f"The {table.unlabelled.shape[0]} row(s) without a label are used by "
+            f"{', '.join(users) or 'none of the methods'}; the others learn from the "
+            f"{table.n_rows} labelled rows."
+        )
+        table = replace(table, notes=[*table.notes, note])
     folds = make_folds(class_index, n_folds, seed)
     clock = Clock(budget)
     rows = PreparedRows(table, class_index, preparation, n_components, seed)

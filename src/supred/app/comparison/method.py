@@ -75,6 +75,8 @@ class Method:
         Run after all others, for a small share of the time.
     needs : str
         A module without which the method cannot run.
+    uses_unlabelled : bool
+        Whether it learns from rows without a label, whose class index is -1.
     usual : bool
         Whether it is run when the user names no methods.
     """
@@ -86,6 +88,7 @@ class Method:
     growth: float = 1.0
     slow: bool = False
     needs: str = ""
+    uses_unlabelled: bool = False
     usual: bool = True
 
     @property

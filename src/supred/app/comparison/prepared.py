@@ -4,10 +4,11 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from supred.app.comparison.method import Facts
+from supred.app.comparison.method import Facts, Method
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Table, TableError
 
@@ -42,6 +43,14 @@ class Split(NamedTuple):
     X_test: Any
     facts: Facts
     transformer: Any  # fitted to the training rows
+    X_unlabelled: Any = None  # rows that only some methods learn from
+
+    def to_learn(self, class_index: np.ndarray, method: Method) -> tuple[Any, np.ndarray]:
+        """Return rows and class indices for a method: -1 for rows without a label."""
+        if self.X_unlabelled is None or not method.uses_unlabelled:
+            return self.X_train, class_index
+        unknown = np.full(self.X_unlabelled.shape[0], -1)
+        return _stacked(self.X_train, self.X_unlabelled), np.append(class_index, unknown)
 
 
 class PreparedRows:
@@ -64,7 +73,7 @@ class PreparedRows:
         n_components: int | None,
         seed: int,
     ) -> None:
-        self.X, self.class_index = table.X, class_index
+        self.X, self.unlabelled, self.class_index = table.X, table.unlabelled, class_index
         self.columns = table.columns
         self.n_components, self.seed = n_components, seed
         self.steps = preparation.pipeline(table.columns, sparse=table.is_sparse)
@@ -76,10 +85,28 @@ class PreparedRows:
         if key in self._kept:
             return self._kept[key]
         steps = clone(self.steps)
-        X_train = steps.fit_transform(self.X[train])
+        rows = self.X[train]
+        if self.unlabelled is not None:
+            rows = _stacked(rows, self.unlabelled)  # they too tell means and scales
+        rows = steps.fit_transform(rows)
+        X_train = rows[: len(train)]
         X_test = steps.transform(self.X[test])
         facts = Facts.of(X_train, self.class_index[train], self.n_components, self.seed)
-        made = Split(X_train, X_test, facts, steps)
+        made = Split(
+            X_train,
+            X_test,
+            facts,
+            steps,
+            None if self.unlabelled is None else rows[len(train) :],
+        )
         if X_train.shape[0] * X_train.shape[1] <= KEPT_NUMBERS:
             self._kept[key] = made
         return made
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    return (
+        sparse.vstack([first, second], "csr")
+        if sparse.issparse(first)
+        else np.vstack([first, second])
+    )

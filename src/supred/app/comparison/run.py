@@ -181,7 +181,7 @@ class Run:
         split = self.rows.split(part, test[:PROBE_ROWS])
         began = perf_counter()
         model = method.make(method.settings(split.facts)[0], split.facts)
-        model.fit(split.X_train, self.class_index[part])
+        model.fit(*split.to_learn(self.class_index[part], method))
         model.predict(split.X_test)
         self.probed.add(method.name)
         growth = (len(train) / PROBE_ROWS) ** method.growth
@@ -195,7 +195,7 @@ class Run:
         split = self.rows.split(train, test)
         model = method.make(method.settings(split.facts)[choice.place], split.facts)
         start = perf_counter()
-        model.fit(split.X_train, self.class_index[train])
+        model.fit(*split.to_learn(self.class_index[train], method))
         fitted = perf_counter()
         done.predicted.append(np.asarray(model.predict(split.X_test)))
         done.predict_seconds.append(perf_counter() - fitted)

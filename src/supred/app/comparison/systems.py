@@ -76,6 +76,7 @@ SYSTEMS = (
         _embedding_settings,
         lambda fitted: len(fitted.embedding_),
         growth=1.5,
+        uses_unlabelled=True,
     ),
     Method(
         "MaxMarginProjection",

@@ -56,10 +56,10 @@ def save_best_model(
     facts = Facts.of(X, class_index, n_components, comparison.seed)
     made: Any = METHODS[best.name].make(best.parameters, facts)
     if hasattr(supred, best.name):
+        partial = METHODS[best.name].uses_unlabelled
         model = TableModel.fit(
             made,
-            table.X,
-            labels.astype(str) if best.name == "ClassConstrainedEmbedding" else labels,
+            *(table.with_unlabelled() if partial else (table.X, labels)),
             table.columns,
             target=table.target,
             preparation=preparation,

@@ -48,7 +48,7 @@ def choose_setting(
         for learn, check in inner:
             split = rows.split(train[learn], train[check])
             model = method.make(method.settings(split.facts)[place], split.facts)
-            model.fit(split.X_train, class_index[train[learn]])
+            model.fit(*split.to_learn(class_index[train[learn]], method))
             predicted = model.predict(split.X_test)
             errors.append(error_of(class_index[train[check]], predicted, metric))
             if perf_counter() - began > tuning.seconds:

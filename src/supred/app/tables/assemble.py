@@ -58,7 +58,7 @@ def training_plan(
     y, labelled, notes = _labels(source, goal, drop_unlabelled or use_unlabelled)
     if use_unlabelled and notes:
         notes = [f"{int((~labelled).sum())} row(s) without a label are used without it."]
-    check_labels(y, goal, few=use_unlabelled)
+    check_labels(y, goal, few=use_unlabelled and not labelled.all())
     named_by = left_out[0] if left_out else None
     rest = [name for name in names if name != goal and name not in left_out]
     summaries = source.summaries(rest)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from supred.rows.files.columns import Column
 
@@ -63,6 +64,18 @@ class Table:
             return {}
         counts = np.isnan(self.X).sum(axis=0).tolist()
         return {c.name: n for c, n in zip(self.columns, counts, strict=True) if n}
+
+    def with_unlabelled(self) -> tuple[Any, np.ndarray]:
+        """Return all rows, and their labels as strings: None for the last, which have none.
+
+        Strings, because a method that takes rows without a label knows them by the number -1.
+        """
+        labels = self.labels.astype(str)
+        if self.unlabelled is None:
+            return self.X, labels
+        stack: Any = sparse.vstack if self.is_sparse else np.vstack
+        none = np.full(self.unlabelled.shape[0], None)
+        return stack([self.X, self.unlabelled]), np.append(labels.astype(object), none)
 
     @property
     def labels(self) -> np.ndarray:
