@@ -20,10 +20,10 @@ from sklearn.svm import SVC
 from benchmarks._report import Row, print_rows
 from benchmarks.defaults import LARGE, SMALL, load
 from supred import LowDimSVC, LowDimSVCCV
+from supred.common.threads import one_blas_thread
 from supred.datasets import make_spirals
 from supred.datasets.real import DataNotFoundError
 from supred.numerics.kernels import scale_gamma
-from supred.numerics.threads import one_blas_thread
 
 MOST_ROWS = 2700
 # Rows, features, informative ones, classes, clusters per class, separation, share of wrong labels.

@@ -4,33 +4,37 @@ import numpy as np
 import pytest
 
 from supred.low_dim_svm.alternation import Schedule, alternate
-from supred.low_dim_svm.g_step import hinge_g_step, hinge_objectives, merge_equal_rows
 from supred.low_dim_svm.losses import HingeLoss, LogLoss
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
-from supred.low_dim_svm.starts import simplex_codes
+from supred.low_dim_svm.starts import Start, place, simplex_codes
+from supred.low_dim_svm.visit import BlockRows
 from supred.numerics.decisions import task_signs
+from supred.rows.blocks import rows_of
 from tests.family import blobs
 
 
 def setting(n_classes, multi_class, kind, C=1.0):
+    """Return the arguments of `alternate` before the schedule; the rows are in two blocks."""
     X, y = blobs(n_rows=200, n_classes=n_classes, spread=4.0)
     weights = np.random.RandomState(0).uniform(0.5, 2.0, size=len(y))
     mapping = LinearMapping(0.1) if kind == "linear" else RBFMapping(X[:40], 0.01, 0.1)
     mapping.prepare(X, weights)
-    if multi_class == "log":
-        loss = LogLoss(y, n_classes, weights, C=C)
-    else:
-        loss = HingeLoss(y, n_classes, weights, C=C, multi_class=multi_class)
-    Z = simplex_codes(n_classes, n_classes - 1)[y]
-    return mapping, loss, Z, weights, y
+    loss = LogLoss(n_classes, C) if multi_class == "log" else HingeLoss(n_classes, C, multi_class)
+    rows = mapping.rows.attach(BlockRows, y, weights)
+    return mapping, loss, rows, Start(simplex_codes(n_classes, n_classes - 1))
 
 
-def run(mapping, loss, Z, weights, y, schedule, **options):
-    def error(scores):
-        winner = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return float(np.mean(winner != y))
+def labels(rows):
+    return [rows.collect(part) for part in (lambda r: r.class_index, lambda r: r.weights)]
 
-    return alternate(mapping, loss, Z, weights, schedule, train_error=error, **options)
+
+run = alternate
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1)
+    monkeypatch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 120)
 
 
 @pytest.mark.parametrize(
@@ -48,12 +52,14 @@ def test_penalized_objective_never_rises_at_fixed_mu(n_classes, multi_class, kin
 
 
 def test_the_penalized_objective_is_what_its_definition_says():
-    mapping, loss, Z, weights, y = setting(3, "ovr", "rbf", C=2.0)
-    record = run(mapping, loss, Z, weights, y, Schedule(mu=3.0, max_iter=0))
-    coef, intercept = loss.parameters
+    mapping, loss, rows, start = setting(3, "ovr", "rbf", C=2.0)
+    record = run(mapping, loss, rows, start, Schedule(mu=3.0, max_iter=0))
+    coef, intercept = record.coef, record.intercept
+    y, weights = labels(rows)
+    Z = start.codes[y]
     signs = task_signs(y, 3, "ovr")
     hinge = np.maximum(0, 1 - signs * (Z @ coef.T + intercept))
-    F = mapping.project_training()
+    F = mapping.rows.map(mapping.projection())
     expected = (
         0.1 * np.sum(mapping.W**2)
         + 0.5 * np.sum(coef**2)
@@ -64,22 +70,21 @@ def test_the_penalized_objective_is_what_its_definition_says():
 
 
 def test_the_best_iterate_is_kept():
-    mapping, loss, Z, weights, y = setting(4, "ovr", "rbf")
+    mapping, loss, rows, start = setting(4, "ovr", "rbf")
     errors = iter([0.5, 0.4, 0.2, 0.3, 0.25, 0.2, 0.6])
     seen = []
 
     def note(iteration, values, classifier):
-        seen.append((mapping.W.copy(), loss.parameters[0].copy()))
+        seen.append((mapping.W.copy(), classifier[0].copy()))
         return False
 
     record = run(
         mapping,
         loss,
-        Z,
-        weights,
-        y,
+        rows,
+        start,
         Schedule(max_iter=20, patience=4, tol=0.0),
-        validation_error=lambda: next(errors),
+        validation_error=lambda classifier: next(errors),
         on_iteration=note,
     )
     assert record.stopping_reason == "validation"
@@ -88,7 +93,7 @@ def test_the_best_iterate_is_kept():
     nested = record.history["nested_objective"]
     assert record.best_iter == (2 if nested[2] < nested[5] else 5)
     np.testing.assert_array_equal(mapping.W, seen[record.best_iter][0])
-    np.testing.assert_array_equal(loss.parameters[0], seen[record.best_iter][1])
+    np.testing.assert_array_equal(record.coef, seen[record.best_iter][1])
 
 
 def test_without_validation_the_least_nested_objective_is_kept():
@@ -113,16 +118,21 @@ def test_it_ends_when_nothing_changes_or_when_asked():
 
 def test_the_joint_training_lowers_the_nested_objective():
     """It must do better than its start: regression to fixed codes, then SVMs trained on that."""
-    mapping, loss, Z, weights, y = setting(5, "ovr", "rbf")
-    record = run(mapping, loss, Z, weights, y, Schedule(max_iter=30, tol=1e-4))
+    mapping, loss, rows, start = setting(5, "ovr", "rbf")
+    record = run(mapping, loss, rows, start, Schedule(max_iter=30, tol=1e-4))
     reached = record.history["nested_objective"][record.best_iter]
-    F = mapping.project_training()
-    np.testing.assert_allclose(mapping.penalty() + loss.objective(F), reached, rtol=1e-12)
-    mapping.regress(Z, 2.0)
-    start_F = mapping.project_training()
-    refitted = HingeLoss(y, 5, weights)
-    refitted.g_step(start_F)
-    assert reached < 0.98 * (refitted.objective(start_F) + mapping.penalty())
+    y, weights = labels(rows)
+
+    def nested(classifier):
+        F = mapping.rows.map(mapping.projection())
+        losses = weights @ loss.row_losses(F, y, classifier)
+        return mapping.penalty() + 0.5 * np.square(classifier[0]).sum() + losses
+
+    np.testing.assert_allclose(nested((record.coef, record.intercept)), reached, rtol=1e-12)
+    mapping.regress(place(start, mapping, rows, np.bincount(y, weights=weights)), 2.0)
+    F = mapping.rows.map(mapping.projection())
+    refitted = loss.g_step(rows_of(F).attach(BlockRows, y, weights, F), 4, None)
+    assert reached < 0.98 * nested(refitted.parameters)
 
 
 def test_a_training_error_that_stays_ends_it_where_tol_is_coarse():
@@ -154,10 +164,10 @@ def test_mu_grows_only_when_the_alternation_has_converged_at_fixed_mu():
 
 
 def test_with_an_inner_loop_patience_counts_values_of_mu():
-    mapping, loss, Z, weights, y = setting(4, "ovr", "rbf")
+    parts = setting(4, "ovr", "rbf")
     schedule = Schedule(mu_factor=2.0, inner_tol=1e-2, max_iter=300, tol=0.0, patience=3)
     errors = iter(np.linspace(0.1, 0.9, 400))  # ever worse
-    record = run(mapping, loss, Z, weights, y, schedule, validation_error=lambda: next(errors))
+    record = run(*parts, schedule, validation_error=lambda classifier: next(errors))
     assert record.stopping_reason == "validation"
     assert record.best_iter == 0
     assert len(np.unique(record.history["mu"])) == 4
@@ -166,18 +176,29 @@ def test_with_an_inner_loop_patience_counts_values_of_mu():
 
 def test_g_step_at_the_codes_sees_one_row_per_class():
     """At the start all rows of a class are equal: merged, they make the same SVMs."""
-    rng = np.random.RandomState(0)
-    y = np.repeat(np.arange(3), [40, 30, 10])
-    weights = rng.uniform(0.5, 2.0, size=len(y))
-    signs = task_signs(y, 3, "ovr")
-    Z = np.array([[0.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])[y]
-    assert [len(part) for part in merge_equal_rows(Z, y, signs, weights)] == [3, 3, 3]
-    merged, _ = hinge_g_step(Z, y, signs, weights, 0.1, tol=1e-9)
-    noise = 1e-12 * rng.normal(size=Z.shape)
-    apart, _ = hinge_g_step(Z + noise, y, signs, weights, 0.1, tol=1e-9)
-    np.testing.assert_allclose(merged[0], apart[0], atol=1e-4)
-    np.testing.assert_allclose(
-        hinge_objectives(Z, signs, weights, 0.1, merged).sum(),
-        hinge_objectives(Z, signs, weights, 0.1, apart).sum(),
-        rtol=1e-8,
-    )
+    mapping, loss, rows, start = setting(3, "ovr", "rbf", C=0.1)
+    y, weights = labels(rows)
+    class_weights = np.bincount(y, weights=weights)
+    placed = place(start, mapping, rows, class_weights)
+    few = start.merged(placed, class_weights)
+    assert few.collect(lambda r: r.Z).shape == (3, 2)
+    merged = loss.g_step(few, 2, None)
+    apart = loss.g_step(placed.blocks, 2, None)
+    np.testing.assert_allclose(merged.parameters[0], apart.parameters[0], atol=1e-4)
+    np.testing.assert_allclose(merged.objective, apart.objective, rtol=1e-8)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo", "log"])
+def test_an_iteration_visits_each_block_once(multi_class, monkeypatch):
+    """The rows are asked once an iteration; the g step asks for coordinates, not for rows."""
+    mapping, loss, rows, start = setting(4, multi_class, "rbf")
+    asked = []
+    visits = type(mapping.rows).visits
+
+    def counted(self, function, calls):
+        asked.append(function)
+        return visits(self, function, calls)
+
+    monkeypatch.setattr(type(mapping.rows), "visits", counted)
+    record = run(mapping, loss, rows, start, Schedule(max_iter=6, tol=0.0))
+    assert len(asked) == 2 + record.n_iter  # the start, its worth, then one an iteration

@@ -20,11 +20,11 @@ def interrupt(monkeypatch, model, iteration, *data, **more):
     calls = []
     regress = BasisMapping.regress
 
-    def interrupted(self, Z, mu):
+    def interrupted(self, coordinates, mu):
         calls.append(mu)
         if len(calls) == iteration + 1:  # the start is the first call
             raise KeyboardInterrupt
-        regress(self, Z, mu)
+        return regress(self, coordinates, mu)
 
     with monkeypatch.context() as patch:
         patch.setattr(BasisMapping, "regress", interrupted)

@@ -137,10 +137,10 @@ def test_cache_keeps_the_rows_and_changes_nothing(path, monkeypatch):
     fitted = clone(MODEL).fit(X, Y)
     assert_same(clone(MODEL).fit(RowBlocks(path, cache=True), Y), fitted)
     made = []
-    prepare = "supred.low_dim_svm.mappings.basis.BasisMapping.basis_of"
+    prepare = "supred.low_dim_svm.mappings.basis.BasisMapping.rows_like"
     from supred.low_dim_svm.mappings.basis import BasisMapping
 
-    original = BasisMapping.basis_of
+    original = BasisMapping.rows_like
     monkeypatch.setattr(
         prepare, lambda self, X, room: (made.append(room), original(self, X, room))[1]
     )

@@ -10,6 +10,7 @@ from supred.low_dim_svm.starts import (
     sphere_codes,
     spread_points,
 )
+from supred.low_dim_svm.visit import BlockRows
 
 
 @pytest.mark.parametrize(("n_classes", "n_components"), [(2, 1), (3, 2), (6, 5), (6, 9)])
@@ -64,7 +65,8 @@ def test_random_points_are_one_per_class():
     assert len(np.unique(codes.round(6), axis=0)) == 7
 
 
-def test_confusion_is_a_weighted_mean_of_what_is_positive():
+def test_confusion_is_a_weighted_sum_of_what_is_positive():
     scores = np.array([[0.9, 0.1], [0.5, -0.5], [0.2, 0.8]])
-    confusion = class_confusion(scores, np.array([0, 0, 1]), np.array([3.0, 1.0, 2.0]))
-    np.testing.assert_allclose(confusion, [[0.8, 0.075], [0.2, 0.8]])
+    rows = BlockRows(0, np.array([0, 0, 1]), np.array([3.0, 1.0, 2.0]))
+    _, confusion = class_confusion(scores, rows, np.asarray, 2)
+    np.testing.assert_allclose(confusion, [[3.2, 0.3], [0.4, 1.6]])

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from supred.rows import blocks
-from supred.rows.blocks import BLOCK_NUMBERS, LEAST_BLOCK_ROWS, RowSource, rows_of, select
+from supred.common.threads import cores
+from supred.rows.blocks import (
+    BLOCK_NUMBERS,
+    FEWEST_BLOCKS,
+    FEWEST_ROWS,
+    LEAST_BLOCK_ROWS,
+    RowSource,
+    rows_of,
+    select,
+)
 
 X = np.arange(60.0).reshape(20, 3)
 
@@ -44,10 +52,17 @@ def test_terms_may_be_tuples(small_blocks):
 
 
 def test_blocks_are_bounded_by_what_is_made_of_a_row():
-    empty = np.empty((10, 2))
-    assert rows_of(empty, 1000).block_rows == BLOCK_NUMBERS // 1000
-    assert rows_of(empty, 10**9).block_rows == LEAST_BLOCK_ROWS
-    assert rows_of(empty).derive(np.asarray, 1000).parent.block_rows == BLOCK_NUMBERS // 1000
+    wide = np.broadcast_to(0.0, (10**7, 2))
+    assert rows_of(wide, 1000).block_rows == BLOCK_NUMBERS // 1000
+    assert rows_of(wide, 10**9).block_rows == LEAST_BLOCK_ROWS
+    assert rows_of(wide).derive(np.asarray, 1000).parent.block_rows == BLOCK_NUMBERS // 1000
+
+
+@pytest.mark.parametrize("n_rows", [3_000, 60_000, 1_000_000])
+def test_there_are_enough_blocks_for_many_cores(n_rows):
+    rows = rows_of(np.broadcast_to(0.0, (n_rows, 2)))
+    sizes = [part.stop - part.start for part in rows.parts()]
+    assert len(sizes) >= FEWEST_BLOCKS or min(sizes[:-1]) <= FEWEST_ROWS
 
 
 def test_the_first_term_is_not_modified_by_the_sum(small_blocks):
@@ -96,22 +111,35 @@ def test_selected_rows_of_a_source(chosen, small_blocks):
     np.testing.assert_array_equal(select(source, np.array([0])).rows().whole(), expected[:1])
 
 
-@pytest.mark.parametrize("cache_bytes", [0.0, 2000.0, 1e9])
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_a_sum_over_chosen_rows(cache_bytes, share, monkeypatch):
-    """Copied out of kept blocks, made of few rows, or over whole blocks: the sum is the same."""
-    monkeypatch.setattr(blocks, "LEAST_BLOCK_ROWS", 50)
-    monkeypatch.setattr(blocks, "BLOCK_NUMBERS", 1)
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+def test_threads_change_no_bit(make, n_jobs, small_blocks):
     rng = np.random.RandomState(0)
-    X, chosen = rng.normal(size=(330, 4)), rng.uniform(size=330) < share
-    chosen[100:150] = False  # a block without any
-    values = rng.normal(size=(330, 2)) * chosen[:, None]
-    rows = rows_of(X).derive(np.square, 4, cache_bytes)
-    rows.sum(lambda block: block.sum())  # keep what may be kept
+    Y = make(rng.normal(size=(300, 3)))
 
-    def product(block, values):
-        return block.T @ values
+    def all_of(rows):
+        derived = rows.derive(lambda block: np.exp(np.asarray(block @ np.ones((3, 2)))), 2, 500)
+        labels = derived.attach(lambda first, values: first + values, np.arange(300.0))
+        made, total = labels.visit(lambda block, value: (value + block.sum(), block.T @ value))
+        return (
+            derived.sum(lambda block: (block.T @ block, len(block))),
+            derived.map(np.sin),
+            total,
+            made.sum(np.sum),
+            made.collect(np.sqrt),
+        )
 
-    expected = np.square(X).T @ values
-    np.testing.assert_allclose(rows.sum_where(chosen, product, values), expected, atol=1e-12)
-    np.testing.assert_allclose(rows_of(X).sum_where(chosen, product, values), X.T @ values)
+    expected = all_of(rows_of(Y))
+    with cores(n_jobs):
+        found = all_of(rows_of(Y))
+    np.testing.assert_array_equal(found[0][0], expected[0][0])
+    for one, other in zip(found[1:], expected[1:], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_an_error_in_a_thread_is_raised(small_blocks):
+    def fail(block):
+        raise ValueError("this block")
+
+    with cores(3), pytest.raises(ValueError, match="this block"):
+        rows_of(X).sum(fail)

@@ -21,7 +21,7 @@ from supred import (
     MaxMarginProjection,
 )
 from supred.base.callbacks import FitCallbacks
-from supred.low_dim_svm.mappings.basis import GaussianBasis, Moments, combine, products
+from supred.low_dim_svm.mappings.basis import GaussianBasis, combine, moments, products
 from supred.numerics.kernels import GaussianCenters
 from supred.rows.blocks import rows_of
 
@@ -105,8 +105,8 @@ def test_sums_and_maps_equal_those_in_memory(client, monkeypatch, kept, frame):
     rows, local = source.rows(), rows_of(X)
     assert source.shape == X.shape
     assert source.store.kept is kept
-    gram, sums = rows.sum(Moments(), weights)
-    wanted_gram, wanted_sums = local.sum(Moments(), weights)
+    gram, sums = rows.sum(moments, weights)
+    wanted_gram, wanted_sums = local.sum(moments, weights)
     np.testing.assert_allclose(gram, wanted_gram, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(sums, wanted_sums, rtol=1e-11, atol=1e-11)
     basis = GaussianBasis(GaussianCenters.of(X[:9]), 0.1)
@@ -115,12 +115,12 @@ def test_sums_and_maps_equal_those_in_memory(client, monkeypatch, kept, frame):
         np.testing.assert_allclose(
             Phi.sum(products, target), wanted.sum(products, target), atol=1e-10
         )
-        chosen = rng.random(1000) < 0.2
-        chosen[:300] = False
-        some = target * chosen[:, None]
-        np.testing.assert_allclose(
-            Phi.sum_where(chosen, products, some), wanted.sum(products, some), atol=1e-10
-        )
+        labels = Phi.attach(_numbered, target)
+        moved, total = labels.visit(_moved, 2.0)
+        np.testing.assert_allclose(total, wanted.sum(products, target), atol=1e-10)
+        numbered = np.column_stack([np.arange(1000.0), 2.0 * target])
+        np.testing.assert_array_equal(moved.collect(np.asarray), numbered)
+        np.testing.assert_allclose(moved.sum(_column_sums), numbered.sum(axis=0), atol=1e-10)
         project = partial(combine, W=np.ones((9, 2)), w0=np.zeros(2))
         np.testing.assert_allclose(Phi.map(project), wanted.map(project), rtol=1e-12)
         kept_blocks = Phi._made.sum()
@@ -130,6 +130,18 @@ def test_sums_and_maps_equal_those_in_memory(client, monkeypatch, kept, frame):
     indices = rng.permutation(1000)[:50]
     np.testing.assert_array_equal(rows.take(indices), X[indices])
     np.testing.assert_allclose(Phi.take(indices), basis(X[indices]))
+
+
+def _numbered(first, target):
+    return np.column_stack([first + np.arange(len(target)), target])
+
+
+def _moved(phi, value, factor):
+    return np.column_stack([value[:, :1], factor * value[:, 1:]]), phi.T @ value[:, 1:]
+
+
+def _column_sums(value):
+    return value.sum(axis=0)
 
 
 def test_selected_rows_are_those_of_the_array(client):
@@ -266,7 +278,7 @@ def test_a_worker_killed_while_it_computes_is_made_up_for(client):
     groups, futures = rows._submit("sum", _slowly, ())
     kill_a_worker(client)
     assert len(groups) == 2
-    np.testing.assert_allclose(sum(rows._collect(futures)), X.sum(axis=0))
+    np.testing.assert_allclose(sum(rows.collect(futures)), X.sum(axis=0))
 
 
 def _slowly(block):

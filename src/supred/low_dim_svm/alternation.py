@@ -15,8 +15,19 @@ from typing import Any
 import numpy as np
 
 from supred.base.state import register
-from supred.low_dim_svm.losses import Loss, Parameters
+from supred.low_dim_svm.g_step import Classifier, Parameters
+from supred.low_dim_svm.losses import Loss
 from supred.low_dim_svm.mappings.base import Mapping
+from supred.low_dim_svm.starts import Start, place
+from supred.low_dim_svm.visit import (
+    Coordinates,
+    Moves,
+    Worth,
+    class_weights_of,
+    worth_visit,
+    z_visit,
+)
+from supred.rows.values import RowValues
 
 HISTORY = (
     "mu",
@@ -144,13 +155,16 @@ class Result:
 class State:
     """All that the next iteration depends on, beside the training rows.
 
+    The coordinates of the rows are not part of it: they follow from the parameters.
+
     Attributes
     ----------
     mu : float
         The next iteration's penalty.
-    Z : ndarray of shape (n_rows, n_components)
-    mapping, loss : dict
-        What training has changed in them.
+    mapping : dict
+        What training has changed in it.
+    classifier : tuple of ndarrays
+        Weights and biases of g.
     best : tuple of float
         Merit of the best iterate.
     best_iter : int
@@ -161,9 +175,8 @@ class State:
     """
 
     mu: float
-    Z: np.ndarray
     mapping: dict[str, Any]
-    loss: dict[str, Any]
+    classifier: Parameters
     best: tuple[float, float]
     best_iter: int
     kept: tuple[Any, Parameters]
@@ -173,40 +186,37 @@ class State:
 def alternate(
     mapping: Mapping,
     loss: Loss,
-    Z: np.ndarray,
-    weights: np.ndarray,
+    rows: RowValues,
+    start: Start | None,
     schedule: Schedule,
     *,
-    train_error: Callable[[np.ndarray], float],
-    validation_error: Callable[[], float] | None = None,
+    validation_error: Callable[[Parameters], float] | None = None,
     on_iteration: OnIteration | None = None,
     resume: State | None = None,
     save: Callable[[State], None] | None = None,
 ) -> Result:
-    """Train the mapping and the classifier together; both hold the best iterate at the end.
+    """Train the mapping and the classifier together; the mapping ends at the best iterate.
 
     Parameters
     ----------
     mapping : Mapping
         F, prepared with the training rows.
     loss : Loss
-        g, with the labels of the training rows.
-    Z : ndarray of shape (n_rows, n_components)
-        The coordinates to start from.
-    weights : ndarray of shape (n_rows,)
-        s_n.
+        g.
+    rows : RowValues
+        A :class:`supred.low_dim_svm.visit.BlockRows` for each block of the mapping's rows.
+    start : Start or None
+        The coordinates to start from; None if the fit is resumed.
     schedule : Schedule
-    train_error : callable
-        Error of scores of the training rows.
     validation_error : callable, optional
-        Error of mapping and classifier on held-out rows. With it the iterate with the least
-        validation error is kept and the alternation ends when it stops falling; without it the
-        iterate with the least nested objective is kept.
+        Error of the mapping and of the classifier that it is given on held-out rows. With it
+        the iterate with the least validation error is kept and the alternation ends when it stops
+        falling; without it the iterate with the least nested objective is kept.
     on_iteration : callable, optional
         Called after each iteration with its number, the new entry of the history and the weights
         and biases of g; True ends the alternation.
     resume : State, optional
-        Go on from here, not from `Z`.
+        Go on from here, not from `start`.
     save : callable, optional
         Called with the state after each iteration but the last.
 
@@ -215,58 +225,83 @@ def alternate(
     Result
     """
     began = perf_counter()
+    class_weights = rows.sum(class_weights_of, loss.n_classes)
     history: History = {name: [] for name in HISTORY}
     mu, best, best_iter, kept = schedule.mu, (np.inf, np.inf), 0, None
     if resume is None:
-        loss.g_step(Z)
-        mapping.regress(Z, mu)
+        assert start is not None
+        coordinates = place(start, mapping, rows, class_weights)
+        classifier = loss.g_step(start.merged(coordinates, class_weights), start.n_components, None)
+        distance = mapping.regress(coordinates, mu)
     else:
-        mu, Z, best, best_iter = resume.mu, resume.Z, resume.best, resume.best_iter
+        mu, best, best_iter = resume.mu, resume.best, resume.best_iter
         kept, history = resume.kept, resume.history
         began -= history["seconds"][-1]
-        loss.resume_training(resume.loss)
         mapping.resume_training(resume.mapping)
-    F = mapping.project_training()
+        classifier = Classifier(resume.classifier, np.nan)
+        coordinates, _ = z_step(mapping, loss, rows, classifier.parameters, mu)
 
     reason = "max_iter"
     for iteration in range(len(history["mu"]), schedule.max_iter + 1):
         if iteration:
-            Z = loss.z_step(F, Z, mu)
-            loss.g_step(Z)
-            mapping.regress(Z, mu)  # the f step
-            F = mapping.project_training()
-        penalty, nested = mapping.penalty(), loss.objective(F)
-        distance = float((weights * np.square(Z - F).sum(axis=1)).sum())
+            n_components = len(coordinates.moves.total)
+            classifier = loss.g_step(coordinates.blocks, n_components, classifier.parameters)
+            distance = mapping.regress(coordinates, mu)  # the f step
+        parameters = classifier.parameters
+        penalty = mapping.penalty()
+        history["mu"].append(mu)
+        history["penalized_objective"].append(penalty + classifier.objective + 0.5 * mu * distance)
+        if schedule.grows_after(history):
+            mu *= schedule.mu_factor
+        # One visit to the rows: what this iterate is worth there, and the next z step.
+        last = iteration == schedule.max_iter
+        coordinates, worth = z_step(mapping, loss, rows, parameters, None if last else mu)
         values = {
-            "mu": mu,
-            "penalized_objective": penalty + loss.objective(Z) + 0.5 * mu * distance,
-            "nested_objective": penalty + nested,
-            "train_error": train_error(loss.scores(F)),
-            "validation_error": validation_error() if validation_error else np.nan,
-            "gap": loss.gap,
+            "mu": history["mu"][-1],
+            "penalized_objective": history["penalized_objective"][-1],
+            "nested_objective": penalty + squared_norm(parameters) + worth.loss,
+            "train_error": worth.wrong / class_weights.sum(),
+            "validation_error": validation_error(parameters) if validation_error else np.nan,
+            "gap": classifier.gap,
             "seconds": perf_counter() - began,
         }
-        for name, value in values.items():
-            history[name].append(value)
+        for name in HISTORY[2:]:
+            history[name].append(values[name])
         first = "validation_error" if validation_error else "nested_objective"
         merit = (values[first], values["nested_objective"])
         if kept is None or merit < best:
             best, best_iter = merit, iteration
-            kept = mapping.snapshot(), loss.parameters
-        asked_to_stop = on_iteration is not None and on_iteration(
-            iteration, values, loss.parameters
-        )
+            kept = mapping.snapshot(), parameters
+        asked_to_stop = on_iteration is not None and on_iteration(iteration, values, parameters)
         found = schedule.stopping_reason(history, validated=validation_error is not None)
         if found or asked_to_stop:
             reason = found or "callback"
             break
-        if schedule.grows_after(history):
-            mu *= schedule.mu_factor
-        if save is not None and iteration < schedule.max_iter:
-            states = mapping.training_state(), loss.training_state()
-            save(State(mu, Z, *states, best, best_iter, kept, history))
+        if save is not None and not last:
+            state = mapping.training_state()
+            save(State(mu, state, parameters, best, best_iter, kept, history))
     assert kept is not None
     mapping.restore(kept[0])
-    loss.parameters = kept[1]
     arrays = {name: np.array(column) for name, column in history.items()}
     return Result(mapping, *kept[1], arrays, best_iter, len(history["mu"]) - 1, reason)
+
+
+def z_step(
+    mapping: Mapping, loss: Loss, rows: RowValues, classifier: Parameters, mu: float | None
+) -> tuple[Coordinates, Worth]:
+    """Visit the rows: F, its worth, and argmin over z of ``mu/2 ||z - F||^2 + loss`` of each row.
+
+    Without mu no z step is done, and the coordinates are not defined.
+    """
+    project = mapping.projection()
+    if mu is None:
+        blocks, worth = rows.visit(worth_visit, project, loss, classifier)
+        return Coordinates(blocks, Moves(None, np.empty(0), np.nan)), worth
+    visit = (project, mapping.multiply, loss, classifier, mu)
+    blocks, (worth, moves) = rows.visit(z_visit, *visit)
+    return Coordinates(blocks, moves), worth
+
+
+def squared_norm(parameters: Parameters) -> float:
+    """Return ``1/2 sum_k ||w_k||^2``, the regulariser of g."""
+    return 0.5 * float(np.square(parameters[0]).sum())

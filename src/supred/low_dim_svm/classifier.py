@@ -12,6 +12,7 @@ from supred.base.callbacks import FitCallbacks
 from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
 from supred.base.validation import check_weights
+from supred.common.threads import cores
 from supred.low_dim_svm.checkpoint import make_checkpoint
 from supred.low_dim_svm.g_step import Parameters
 from supred.low_dim_svm.model import LowDimModel
@@ -112,8 +113,8 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
     random_state : int, RandomState or None, default=None
         For the choice of centres, the held-out part and the start.
     n_jobs : int, optional
-        Threads that train SVMs, which go in batches of twenty: more threads pay with many
-        classes only. The result does not depend on it.
+        Cores to use: threads that visit blocks of rows side by side. None takes as many as the
+        BLAS may. The model does not depend on it, to the last bit.
     verbose : int, default=0
         1 prints a line per iteration.
 
@@ -268,7 +269,21 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         self : LowDimSVC
         """
         settings = Settings.among(self.get_params(deep=False))
-        problem = self._check_data(X, y, sample_weight, settings, (X_val, y_val, sample_weight_val))
+        with cores(settings.n_jobs):
+            self._fit(X, y, sample_weight, settings, (X_val, y_val, sample_weight_val))
+        self._warn()
+        return self
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        settings: Settings,
+        validation: tuple[Any, Any, Any],
+    ) -> None:
+        """Check the data, prepare the mapping, train, and keep what was found."""
+        problem = self._check_data(X, y, sample_weight, settings, validation)
         checkpoint = make_checkpoint(self.checkpoint, self.get_params(deep=False), problem)
         if checkpoint is None:
             rng = check_random_state(self.random_state)
@@ -314,8 +329,6 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
             checkpoint.remove()
         mapping.forget_training()
         self._keep(result, problem.classes)
-        self._warn()
-        return self
 
     def _check_data(
         self,

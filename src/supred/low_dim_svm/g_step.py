@@ -4,129 +4,160 @@
     log:     min over w, b       1/2 sum_k ||w_k||^2 + C sum_n s_n l(y_n; z_n)
 
 with one problem per SVM for the hinge loss, and the multinomial log-loss l of
-:mod:`supred.low_dim_svm.z_step_log`.
+:mod:`supred.low_dim_svm.z_step_log`. The coordinates stay in their blocks; both are solved from
+sums over the blocks, the SVMs with the help of a few rows near the margins.
 """
 
-import numpy as np
-from sklearn.linear_model import LogisticRegression
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from supred.low_dim_svm.z_step_log import class_scores, row_losses
-from supred.numerics.linear_svm import solve_linear_svms
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from supred.low_dim_svm.z_step_log import class_scores
+from supred.numerics.svm_over_blocks import solve_over_blocks
+from supred.rows.values import RowValues
 
 # Weights w_k and biases b_k: (n_svms, n_components) and (n_svms,).
 Parameters = tuple[np.ndarray, np.ndarray]
 
 # Relative duality gap of the SVMs. A coarser one would do for the error, but sums in another order
-# (files, a cluster, threads) then lead to models that differ by as much: with 1e-4 by up to 1e-3,
-# with this by less than 1e-6.
+# (files, a cluster) then lead to models that differ by as much: with 1e-4 by up to 1e-3, with this
+# by less than 1e-6.
 SVM_TOL = 1e-8
+# Most steps of the logistic regression.
+MAX_ITER = 500
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """What a g step found.
+
+    Attributes
+    ----------
+    parameters : tuple of ndarrays
+        Weights and biases.
+    objective : float
+        The loss on the coordinates, with the regulariser.
+    gap : float
+        The largest relative duality gap of the SVMs; 0 where there is no certificate.
+    """
+
+    parameters: Parameters
+    objective: float
+    gap: float = 0.0
 
 
 def hinge_g_step(
-    Z: np.ndarray,
-    class_index: np.ndarray,
+    blocks: RowValues,
+    n_dimensions: int,
     signs: np.ndarray,
-    weights: np.ndarray,
     C: float,
     *,
     start: Parameters | None = None,
     tol: float = SVM_TOL,
-    n_jobs: int | None = None,
-) -> tuple[Parameters, float]:
-    """Fit one linear SVM per column of `signs` to Z.
+) -> Classifier:
+    """Fit one linear SVM per column of `signs` to the coordinates.
 
     Where the SVM of `start` is better than the new one, which is solved to `tol` only, it stays.
 
     Parameters
     ----------
-    Z : ndarray of shape (n_rows, n_components)
-    class_index : ndarray of shape (n_rows,)
-        Index of each row's class.
-    signs : ndarray of shape (n_rows, n_svms)
-        y_nk: +1, -1, or 0 where an SVM does not see the row.
-    weights : ndarray of shape (n_rows,)
-        s_n.
+    blocks : RowValues
+        A :class:`supred.low_dim_svm.visit.BlockRows` for each block.
+    n_dimensions : int
+        Number of coordinates.
+    signs : ndarray of shape (n_classes, n_svms)
+        y of each class: +1, -1, or 0 where an SVM does not see its rows.
     C : float
     start : tuple of ndarrays, optional
         Weights and biases of the last g step.
     tol : float
         Relative duality gap.
-    n_jobs : int, optional
-        Threads.
-
-    Returns
-    -------
-    parameters : tuple of ndarrays
-    gap : float
-        The largest relative duality gap of the SVMs.
 
     Examples
     --------
     >>> import numpy as np
     >>> from supred.low_dim_svm.g_step import hinge_g_step
+    >>> from supred.low_dim_svm.visit import BlockRows
+    >>> from supred.rows.blocks import rows_of
     >>> Z, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
-    >>> (coef, intercept), gap = hinge_g_step(Z, y, np.array([[-1], [1]]), np.ones(2), C=10.0)
-    >>> coef.round(6), bool(gap <= 1e-8)
+    >>> blocks = rows_of(Z).attach(BlockRows, y, np.ones(2), Z)
+    >>> found = hinge_g_step(blocks, 1, np.array([[-1], [1]]), C=10.0)
+    >>> found.parameters[0].round(6), bool(found.gap <= 1e-8)
     (array([[1.]]), True)
     """
-    rows, row_signs, row_weights = merge_equal_rows(Z, class_index, signs, weights)
-    svms = solve_linear_svms(
-        rows,
-        row_signs,
-        C * row_weights,
-        tol=tol,
-        starts=None if start is None else [(w, float(b)) for w, b in zip(*start, strict=True)],
-        n_jobs=n_jobs,
-    )
-    gap = max(svm.gap / max(svm.objective, 1e-300) for svm in svms)
-    new = np.array([svm.coef for svm in svms]), np.array([svm.intercept for svm in svms])
-    if start is not None:
-        worse = hinge_objectives(Z, signs, weights, C, new) > hinge_objectives(
-            Z, signs, weights, C, start
-        )
-        new[0][worse], new[1][worse] = start[0][worse], start[1][worse]
-    return new, gap
+    guess = None if start is None else np.column_stack(start)
+    svms = solve_over_blocks(_Bounded(blocks, C), signs, n_dimensions, tol=tol, start=guess)
+    gap = float((svms.gap / np.maximum(svms.objective, 1e-300)).max())
+    return Classifier((svms.coef, svms.intercept), float(svms.objective.sum()), gap)
+
+
+@dataclass(frozen=True)
+class _Bounded:
+    """Blocks as the SVMs ask them: the bounds of the duals are C times the weights."""
+
+    blocks: RowValues
+    C: float
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Add up over the blocks."""
+        return self.blocks.sum(partial(_of_block, function, self.C), *arguments)
+
+
+def _of_block(function: Callable[..., Any], C: float, rows: Any, *arguments: Any) -> Any:
+    return function(rows.first, rows.Z, rows.class_index, C * rows.weights, *arguments)
 
 
 def log_g_step(
-    Z: np.ndarray,
-    class_index: np.ndarray,
+    blocks: RowValues,
+    n_dimensions: int,
     n_classes: int,
-    weights: np.ndarray,
     C: float,
     *,
     start: Parameters | None = None,
-) -> Parameters:
-    """Fit a multinomial logistic regression to Z, from `start` if that is given.
+) -> Classifier:
+    """Fit a multinomial logistic regression to the coordinates, from `start` if that is given.
 
     Parameters are those of :func:`hinge_g_step`.
     """
-    classifier = LogisticRegression(C=C, tol=1e-8, max_iter=500, warm_start=True)
-    if start is not None:
-        classifier.classes_ = np.arange(n_classes)
-        classifier.coef_, classifier.intercept_ = (part.copy() for part in start)
-    classifier.fit(Z, class_index, sample_weight=weights)
-    new = classifier.coef_, classifier.intercept_
-    if start is None:
-        return new
-    better = log_objective(Z, class_index, weights, C, new) <= log_objective(
-        Z, class_index, weights, C, start
-    )
-    return new if better else start
+    weight = blocks.sum(_weight)
+    shape = (1 if n_classes == 2 else n_classes, n_dimensions + 1)
+    first = np.zeros(shape) if start is None else np.column_stack(start)
+    # The mean loss and what C leaves of the regulariser are numbers of about one.
+    ridge = 1.0 / (C * weight)
+
+    def value(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        v = flat.reshape(shape)
+        loss, slope = blocks.sum(log_terms, (v[:, :-1], v[:, -1]))
+        slope[:, :-1] += weight * ridge * v[:, :-1]
+        penalty = 0.5 * ridge * float(np.square(v[:, :-1]).sum())
+        return loss / weight + penalty, slope.ravel() / weight
+
+    options = {"maxiter": MAX_ITER, "gtol": 1e-8, "ftol": 64 * np.finfo(float).eps, "maxls": 50}
+    found = minimize(value, first.ravel(), jac=True, method="L-BFGS-B", options=options)
+    best = found.x.reshape(shape)
+    return Classifier((best[:, :-1].copy(), best[:, -1].copy()), float(found.fun) / ridge)
 
 
-def merge_equal_rows(
-    Z: np.ndarray, class_index: np.ndarray, signs: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows, signs and weights, one row per class if the rows of each class are equal.
+def _weight(rows: Any) -> float:
+    return float(rows.weights.sum())
 
-    So they are at the start, when each row is at the code of its class.
-    """
-    present, first = np.unique(class_index, return_index=True)
-    if not np.array_equal(Z, Z[first][np.searchsorted(present, class_index)]):
-        return Z, signs, weights
-    totals = np.bincount(class_index, weights=weights)[present]
-    return Z[first], signs[first], totals
+
+def log_terms(rows: Any, parameters: Parameters) -> tuple[float, np.ndarray]:
+    """Return ``sum_n s_n l(y_n; z_n)`` of a block and its gradient by (w_k, b_k)."""
+    logs = log_softmax(class_scores(rows.Z, *parameters), axis=1)
+    some = np.arange(len(logs))
+    loss = -float(rows.weights @ logs[some, rows.class_index])
+    slope = np.exp(logs)
+    slope[some, rows.class_index] -= 1.0
+    slope *= rows.weights[:, None]
+    if len(parameters[1]) == 1:
+        slope = slope[:, 1:]  # the first of two classes has the score 0
+    return loss, np.column_stack([slope.T @ rows.Z, slope.sum(axis=0)])
 
 
 def hinge_slacks(Z: np.ndarray, signs: np.ndarray, parameters: Parameters) -> np.ndarray:
@@ -136,19 +167,3 @@ def hinge_slacks(Z: np.ndarray, signs: np.ndarray, parameters: Parameters) -> np
     np.maximum(xi, 0.0, out=xi)
     xi *= signs != 0
     return xi
-
-
-def hinge_objectives(
-    Z: np.ndarray, signs: np.ndarray, weights: np.ndarray, C: float, parameters: Parameters
-) -> np.ndarray:
-    """Return the objective of each SVM."""
-    losses = weights @ hinge_slacks(Z, signs, parameters)
-    return 0.5 * np.square(parameters[0]).sum(axis=1) + C * losses
-
-
-def log_objective(
-    Z: np.ndarray, class_index: np.ndarray, weights: np.ndarray, C: float, parameters: Parameters
-) -> float:
-    """Return ``1/2 sum_k ||w_k||^2 + C sum_n s_n l(y_n; z_n)``."""
-    losses = row_losses(class_scores(Z, *parameters), class_index)
-    return float(0.5 * np.square(parameters[0]).sum() + C * (weights @ losses))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,10 @@ from sklearn.model_selection import train_test_split
 
 from supred.base.latent_classifier import winners
 from supred.low_dim_svm.mappings.base import Mapping
-from supred.low_dim_svm.mappings.basis import MEGABYTE, BasisMapping, RBFMapping, combine
-from supred.rows.blocks import Rows, RowSource, select
+from supred.low_dim_svm.mappings.basis import MEGABYTE, RBFMapping
+from supred.low_dim_svm.visit import BlockRows, Projection
+from supred.rows.blocks import RowSource, select
+from supred.rows.values import RowValues
 
 # Basis functions of held-out rows that are kept from iteration to iteration.
 HELD_OUT_BYTES = 2**29
@@ -23,19 +24,6 @@ def cache_megabytes(X: Any, cache_size: float | None) -> float:
     if cache_size is not None:
         return float(cache_size)
     return 0.0 if isinstance(X, RowSource) and not X.keeps_blocks else DEFAULT_CACHE
-
-
-def weighted_error(scores: np.ndarray, class_index: np.ndarray, weights: np.ndarray) -> float:
-    """Return the share of the weight that is misclassified.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from supred.low_dim_svm.problem import weighted_error
-    >>> weighted_error(np.array([-1.0, 2.0]), np.array([0, 0]), np.array([3.0, 1.0]))
-    0.25
-    """
-    return float(weights[winners(scores) != class_index].sum() / weights.sum())
 
 
 @dataclass
@@ -54,33 +42,41 @@ class HeldOut:
     class_index: np.ndarray
     weights: np.ndarray
     cache_size: float
-    _basis: tuple[BasisMapping, Rows] | None = field(default=None, repr=False)
+    _labels: tuple[Mapping, RowValues] | None = field(default=None, repr=False)
 
     def error(self, mapping: Mapping, score: Callable[[np.ndarray], np.ndarray]) -> float:
-        """Return the error of a mapping and of a function that scores latent coordinates."""
-        return weighted_error(score(self._project(mapping)), self.class_index, self.weights)
+        """Return the share of the weight that a mapping and scores of its output get wrong."""
+        _, wrong = self._labels_of(mapping).visit(wrong_weight, mapping.projection(), score)
+        return wrong / float(self.weights.sum())
 
     def keep_basis(self, mapping: Mapping) -> None:
         """Make the Gaussians of the rows now, as far as they are kept."""
         if isinstance(mapping, RBFMapping):
-            self._basis_of(mapping).map(first_column)
+            self._labels_of(mapping).visit(nothing)
 
-    def _project(self, mapping: Mapping) -> np.ndarray:
-        """Return F of the rows; the Gaussians stay the same while W changes."""
-        if not isinstance(mapping, RBFMapping):
-            return mapping.project(self.X)
-        return self._basis_of(mapping).map(partial(combine, W=mapping.W, w0=mapping.w0))
-
-    def _basis_of(self, mapping: RBFMapping) -> Rows:
-        if self._basis is None or self._basis[0] is not mapping:
+    def _labels_of(self, mapping: Mapping) -> RowValues:
+        """Return the labels with their blocks; the Gaussians stay the same while W changes."""
+        if self._labels is None or self._labels[0] is not mapping:
             room = min(HELD_OUT_BYTES, self.cache_size * MEGABYTE)
-            self._basis = (mapping, mapping.basis_of(self.X, room))
-        return self._basis[1]
+            rows = mapping.rows_like(self.X, room)
+            self._labels = (mapping, rows.attach(BlockRows, self.class_index, self.weights))
+        return self._labels[1]
 
 
-def first_column(block: np.ndarray) -> np.ndarray:
-    """Return the first number of each row of a block."""
-    return block[:, :1].copy()
+def wrong_weight(
+    block: Any,
+    rows: BlockRows,
+    project: Projection,
+    score: Callable[[np.ndarray], np.ndarray],
+) -> tuple[BlockRows, float]:
+    """Return the weight of the rows of a block that are misclassified."""
+    wrong = winners(score(project(block))) != rows.class_index
+    return rows, float(rows.weights[wrong].sum())
+
+
+def nothing(block: Any, rows: BlockRows) -> tuple[BlockRows, int]:
+    """Visit a block for its being made."""
+    return rows, 0
 
 
 @dataclass(frozen=True)
@@ -134,6 +130,11 @@ class Problem:
         return every if (weights > 0).all() else every.part(np.flatnonzero(weights > 0))
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.class_index)
+
+    @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.classes)
@@ -147,10 +148,6 @@ class Problem:
             weights=self.weights[rows],
             given=self.given[rows],
         )
-
-    def train_error(self, scores: np.ndarray) -> float:
-        """Return the error of scores of the training rows."""
-        return weighted_error(scores, self.class_index, self.weights)
 
     def with_held_out(self, fraction: float, rng: np.random.RandomState) -> "Problem":
         """Split off a stratified held-out part of the rows.

@@ -7,6 +7,7 @@ classes one-vs-rest, each SVM sees few positive rows in noise and may find w = 0
 moves nothing.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,84 @@ from scipy.optimize import minimize, quadratic_assignment
 
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.problem import Problem
+from supred.low_dim_svm.visit import (
+    BlockRows,
+    Coordinates,
+    Projection,
+    class_weights_of,
+    start_visit,
+    weighted_coordinates,
+)
+from supred.rows.blocks import rows_of
+from supred.rows.values import RowValues
 
 # Spread of the noise that init="random-codes" adds to the class codes of unit length.
 CODE_NOISE = 0.1
 
 
-def starting_coordinates(
+@dataclass(frozen=True)
+class Start:
+    """Where the rows are at first: at the codes of their classes, or each at its own place.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_classes, n_components) or None
+    Z : ndarray of shape (n_rows, n_components) or None
+        One of the two is None.
+    """
+
+    codes: np.ndarray | None
+    Z: np.ndarray | None = None
+
+    @property
+    def n_components(self) -> int:
+        """Number of coordinates."""
+        given = self.Z if self.codes is None else self.codes
+        assert given is not None
+        return given.shape[1]
+
+    def merged(self, coordinates: Coordinates, class_weights: np.ndarray) -> RowValues:
+        """Return the blocks that the first g step sees: one row per class where that will do."""
+        if self.codes is None:
+            return coordinates.blocks
+        index = np.arange(len(self.codes))
+        together = BlockRows(0, index, class_weights, self.codes)
+        return rows_of(self.codes).attach(lambda first, index: together, index)
+
+
+def place(
+    start: Start, mapping: Mapping, rows: RowValues, class_weights: np.ndarray
+) -> Coordinates:
+    """Put the rows where they start from, with F at their mean everywhere.
+
+    Parameters
+    ----------
+    start : Start
+    mapping : Mapping
+        Prepared with the rows.
+    rows : RowValues
+        A :class:`BlockRows` for each block of the mapping's rows, with coordinates if the start
+        has no codes.
+    class_weights : ndarray of shape (n_classes,)
+    """
+    if start.codes is not None:
+        center = class_weights @ start.codes / class_weights.sum()
+    else:
+        center = rows.sum(weighted_coordinates) / class_weights.sum()
+    mapping.begin(center)
+    blocks, moves = rows.visit(start_visit, start.codes, center, mapping.multiply)
+    return Coordinates(blocks, moves)
+
+
+def choose_start(
     init: Any,
     problem: Problem,
     mapping: Mapping,
+    rows: RowValues,
     n_components: int,
     mu: float,
     rng: np.random.RandomState,
-) -> np.ndarray:
+) -> Start:
     """Return the coordinates z_n that the alternation starts from.
 
     Parameters
@@ -36,35 +102,39 @@ def starting_coordinates(
     problem : Problem
     mapping : Mapping
         Prepared with the rows; "sphere" asks it which classes are confusable.
+    rows : RowValues
+        As in :func:`place`.
     n_components : int
     mu : float
         The first penalty.
     rng : RandomState
     """
-    class_index, n_classes = problem.class_index, problem.n_classes
+    n_classes = problem.n_classes
     if not isinstance(init, str):
         return _given_start(init, problem, n_components)
     if init == "auto":
         init = "simplex" if n_components >= n_classes - 1 else "sphere"
     if init == "simplex":
-        return simplex_codes(n_classes, n_components)[class_index]
+        return Start(simplex_codes(n_classes, n_components))
     if init == "random":
-        return random_points(len(class_index), n_components, rng)
+        return Start(None, random_points(problem.n_rows, n_components, rng))
     if init == "random-codes":
-        Z = random_points(n_classes, n_components, rng)[class_index]
-        return Z + CODE_NOISE * rng.normal(size=Z.shape)
+        Z = random_points(n_classes, n_components, rng)[problem.class_index]
+        return Start(None, Z + CODE_NOISE * rng.normal(size=Z.shape))
     # A first regression to one-hot codes tells which classes are confusable.
-    mapping.regress(np.eye(n_classes)[class_index], mu)
-    confusion = class_confusion(mapping.project_training(), class_index, problem.weights)
-    return sphere_codes(n_classes, n_components, confusion, rng)[class_index]
+    class_weights = rows.sum(class_weights_of, n_classes)
+    one_hot = Start(np.eye(n_classes))
+    mapping.regress(place(one_hot, mapping, rows, class_weights), mu)
+    _, confusion = rows.visit(class_confusion, mapping.projection(), n_classes)
+    return Start(sphere_codes(n_classes, n_components, confusion / class_weights[:, None], rng))
 
 
-def _given_start(init: Any, problem: Problem, n_components: int) -> np.ndarray:
+def _given_start(init: Any, problem: Problem, n_components: int) -> Start:
     given = np.array(init, dtype=float)
     if given.shape == (problem.n_classes, n_components) and np.isfinite(given).all():
-        return given[problem.class_index]
+        return Start(given)
     if given.shape == (problem.n_given, n_components) and np.isfinite(given).all():
-        return given[problem.given]
+        return Start(None, given[problem.given])
     raise ValueError(
         f"init has shape {np.shape(init)}; give a finite array of shape "
         f"({problem.n_classes}, {n_components}) with one code per class, or ({problem.n_given}, "
@@ -179,21 +249,20 @@ def random_points(n_points: int, n_components: int, rng: np.random.RandomState) 
     return rng.normal(size=(n_points, n_components)) / np.sqrt(n_components)
 
 
-def class_confusion(scores: np.ndarray, class_index: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return how much of class j's mean score goes to class k, never negative.
+def class_confusion(
+    block: Any, rows: BlockRows, project: Projection, n_classes: int
+) -> tuple[BlockRows, np.ndarray]:
+    """Return how much score, never negative, rows of class j give to class k, times their weight.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rows, n_classes)
-        Outputs of a regression to one-hot targets.
-    class_index : ndarray of shape (n_rows,)
-        Index of each row's class.
-    weights : ndarray of shape (n_rows,)
+    block : array
+        What `project` takes.
+    rows : BlockRows
+    project : callable
+        A regression to one-hot targets.
+    n_classes : int
     """
-    n_classes = scores.shape[1]
-    confusion = np.empty((n_classes, n_classes))
-    positive = np.maximum(scores, 0.0)
-    for k in range(n_classes):
-        rows = class_index == k
-        confusion[k] = np.average(positive[rows], axis=0, weights=weights[rows])
-    return confusion
+    positive = rows.weights[:, None] * np.maximum(project(block), 0.0)
+    members = rows.class_index[:, None] == np.arange(n_classes)
+    return rows, members.T.astype(float) @ positive

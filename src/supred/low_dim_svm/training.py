@@ -6,13 +6,15 @@ from functools import partial
 import numpy as np
 
 from supred.low_dim_svm.alternation import OnIteration, Result, State, alternate
+from supred.low_dim_svm.g_step import Parameters
 from supred.low_dim_svm.losses import make_loss
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import RBFMapping
 from supred.low_dim_svm.mappings.choice import make_mapping
 from supred.low_dim_svm.problem import Problem
 from supred.low_dim_svm.settings import Settings
-from supred.low_dim_svm.starts import starting_coordinates
+from supred.low_dim_svm.starts import choose_start
+from supred.low_dim_svm.visit import BlockRows
 
 
 def prepare_mapping(
@@ -71,35 +73,33 @@ def train(
     ('converged', 0.0)
     """
     loss = make_loss(
-        settings.loss,
-        problem.class_index,
-        problem.n_classes,
-        problem.weights,
-        C=settings.C,
-        multi_class=settings.multi_class,
-        n_jobs=settings.n_jobs,
+        settings.loss, problem.n_classes, C=settings.C, multi_class=settings.multi_class
     )
+    rows = mapping.rows.attach(BlockRows, problem.class_index, problem.weights)
+    start = None
     if resume is None:
         n_components = settings.dimensions(problem.n_classes)
-        Z = starting_coordinates(settings.init, problem, mapping, n_components, settings.mu, rng)
-    else:
-        Z = resume.Z
+        start = choose_start(settings.init, problem, mapping, rows, n_components, settings.mu, rng)
+        if start.Z is not None:
+            rows = mapping.rows.attach(BlockRows, problem.class_index, problem.weights, start.Z)
     held_out = problem.held_out
+
+    def validation_error(classifier: Parameters) -> float:
+        assert held_out is not None
+        return held_out.error(mapping, partial(loss.scores, classifier=classifier))
+
     return alternate(
         mapping,
         loss,
-        Z,
-        problem.weights,
+        rows,
+        start,
         settings.schedule(
-            len(problem.class_index),
+            problem.n_rows,
             problem.n_classes,
             mapping.n_basis if isinstance(mapping, RBFMapping) else 0,
             validated=held_out is not None,
         ),
-        train_error=problem.train_error,
-        validation_error=None
-        if held_out is None
-        else partial(held_out.error, mapping, loss.scores),
+        validation_error=None if held_out is None else validation_error,
         on_iteration=on_iteration,
         resume=resume,
         save=save,

@@ -14,7 +14,6 @@ the few rows on which that fails go to an interior point method.
 import numpy as np
 
 from supred.low_dim_svm.z_step_hard_rows import NOTHING, solve_hard_rows
-from supred.numerics.threads import one_blas_thread
 
 # Rows are treated in chunks that stay in the cache.
 CHUNK = 16384
@@ -25,7 +24,7 @@ FEWEST_ALIKE = 4
 # Sweeps before the first closed form, and the most SVMs for which it is tried.
 FIRST_JUMP = 3
 MOST_SVMS = 50
-DEFAULT_TOL = 1e-6
+DEFAULT_TOL = 1e-10
 
 
 def two_class_z_step(
@@ -110,12 +109,11 @@ def hinge_z_step(
         return F + (moved - G) @ span.T, t
     Z = np.empty((n_rows, F.shape[1]))
     t = np.empty((n_svms, n_rows))
-    with one_blas_thread():  # the products are small
-        for begin in range(0, n_rows, CHUNK):
-            part = slice(begin, begin + CHUNK)
-            y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
-            first = np.zeros_like(y) if start is None else np.clip(start[:, part], 0.0, c)
-            Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol)
+    for begin in range(0, n_rows, CHUNK):
+        part = slice(begin, begin + CHUNK)
+        y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
+        first = np.zeros_like(y) if start is None else np.clip(start[:, part], 0.0, c)
+        Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol)
     return Z, t
 
 

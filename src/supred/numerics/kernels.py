@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred.numerics.products import product
 from supred.rows.blocks import rows_of
 
 # A tile of this many numbers (1 MB in single precision) stays in the cache of a core.
@@ -74,7 +73,7 @@ class GaussianCenters:
             # Rows that lie one after another, whatever the order of X.
             shifted = np.subtract(X, self.shift, order="C")
             row_norms = np.einsum("ij,ij->i", shifted, shifted)[:, None]
-            result = product(shifted, self.centers.T)
+            result = shifted @ self.centers.T
         if result.ndim == 1:
             _complete(result, self.squared_norms, row_norms)
             return result[None]

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from supred.common.threads import map_in_threads
 from supred.numerics.svm_interior_point import interior_point
 from supred.numerics.svm_working_set import FEWEST, Problem, WorkingSet
-from supred.numerics.threads import map_in_threads
 
 DEFAULT_TOL = 1e-4
 # Problems up to this many rows are solved in one piece.

@@ -6,13 +6,15 @@ offers these two, whatever the rows are: an array, a sparse matrix, files, a clu
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from supred.common.arrays import HOST, Place, cast, place_of, type_name
+from supred.common.threads import in_order
+from supred.rows.values import LocalValues, RowValues, total_of
 
 # A block of this many numbers (32 MB in single precision) is large enough for BLAS to run at full
 # speed: products with 2500 basis functions are a quarter slower in blocks of 2 million.
@@ -20,16 +22,23 @@ BLOCK_NUMBERS = 8_000_000
 LEAST_BLOCK_ROWS = 256
 # On a device blocks are this many times as large: its products want more rows at once.
 DEVICE_BLOCKS = 32
-# Where more than this part of a block is chosen, the whole block costs no more: if it would have to
-# be made, and if it is there and the rows only have to be copied out of it.
-MOST_CHOSEN, MOST_COPIED = 0.7, 0.4
 # Rows that come block by block are used in their own unit, in which squares must not overflow.
 LARGEST_NUMBER = {np.dtype(np.float64): 2.0**64, np.dtype(np.float32): 2.0**40}
+# Rows are cut into this many blocks at least, so that as many cores have something to do, unless
+# the blocks become smaller than the second number.
+FEWEST_BLOCKS, FEWEST_ROWS = 16, 2048
 
 
-def rows_per_block(n_features: int, width: int = 1) -> int:
+def rows_per_block(n_rows: int, n_features: int, width: int = 1) -> int:
     """Return the rows of a block when `width` numbers are made of each row."""
-    return max(LEAST_BLOCK_ROWS, BLOCK_NUMBERS // max(width, n_features, 1))
+    most = max(LEAST_BLOCK_ROWS, BLOCK_NUMBERS // max(width, n_features, 1))
+    return min(most, max(FEWEST_ROWS, -(-n_rows // FEWEST_BLOCKS)))
+
+
+def parts_of(n_rows: int, block_rows: int) -> Iterator[slice]:
+    """Yield the slices of blocks of so many rows each."""
+    for start in range(0, n_rows, block_rows):
+        yield slice(start, min(start + block_rows, n_rows))
 
 
 class Rows(ABC):
@@ -61,30 +70,18 @@ class Rows(ABC):
         Parameters
         ----------
         function : callable
-            Returns an array, a number or a tuple of them. If it has a method
-            ``accumulate(total, block, *slices)``, that may be used to add a block to a sum.
+            Returns an array, a number, anything else that ``+=`` adds to, or a tuple of these.
         *along : ndarray of shape (n_rows, ...)
             Values of each row; the function gets those of the block's rows.
         """
 
-    def sum_where(
-        self, chosen: np.ndarray, function: Callable[..., Any], *along: np.ndarray
-    ) -> Any:
-        """Add up as `sum` does, over the chosen rows alone if that is less work.
-
-        Parameters
-        ----------
-        chosen : ndarray of bool, shape (n_rows,)
-            At least one row is; the `along` of the others are zero, and rows whose `along` are
-            zero must add nothing.
-        function, *along
-            As in `sum`.
-        """
-        return self.sum(function, *along)
-
     @abstractmethod
     def map(self, function: Callable[..., np.ndarray], *along: np.ndarray) -> np.ndarray:
         """Stack ``function(block, *slices)``, which has one row per row of the block."""
+
+    @abstractmethod
+    def attach(self, make: Callable[..., Any], *along: np.ndarray) -> "RowValues":
+        """Return one value per block, ``make(first_row, *slices)``, which stays with the block."""
 
     @abstractmethod
     def derive(
@@ -147,6 +144,8 @@ class RowSource(ABC):
 
     def select(self, indices: np.ndarray) -> "RowSource":
         """Return the source of the rows `indices`, which rise."""
+        from supred.rows.selection import SelectedSource
+
         return SelectedSource(self, indices)
 
 
@@ -196,55 +195,44 @@ class LocalRows(Rows):
     def resized(self, width: int) -> "LocalRows":
         """Return the same rows in blocks for `width` numbers made of each."""
 
+    def fetch(self, part: slice) -> Any:
+        """Return what `made` makes the block of: read in order, in one thread."""
+        return self.block(part)
+
+    def made(self, part: slice, fetched: Any) -> Any:
+        """Return one of the `parts`, of what was fetched, in any thread."""
+        return fetched
+
+    def visits(
+        self, function: Callable[..., Any], calls: Iterable[tuple[slice, tuple]]
+    ) -> Iterator[Any]:
+        """Yield ``function(block, *arguments)`` of parts and their arguments, in order.
+
+        The blocks are visited in the threads that :func:`supred.common.threads.cores` gives.
+        """
+
+        def visit(part: slice, fetched: Any, arguments: tuple) -> Any:
+            return function(self.made(part, fetched), *arguments)
+
+        return in_order(visit, ((part, self.fetch(part), rest) for part, rest in calls))
+
     def sum(self, function: Callable[..., Any], *along: np.ndarray) -> Any:
         """Add up ``function(block, *slices)`` over the blocks, in order."""
-        total: Any = None
-        accumulate = getattr(function, "accumulate", None)
-        for part in self.parts():
-            slices = (self.place.put(values[part]) for values in along)
-            if total is not None and accumulate is not None:
-                total = accumulate(total, self.block(part), *slices)
-            else:
-                term = function(self.block(part), *slices)
-                total = term if total is None else add(total, term)
-        if total is None:
-            raise ValueError("there are no rows to sum over.")
-        return total
+        return total_of(self.visits(function, self._slices(self.parts(), along)))
 
-    def sum_where(
-        self, chosen: np.ndarray, function: Callable[..., Any], *along: np.ndarray
-    ) -> Any:
-        """Add up over the chosen rows; blocks without any are not made."""
-        total: Any = None
-        for part in self.parts():
-            rows = np.flatnonzero(chosen[part])
-            if not len(rows):
-                continue
-            most = MOST_COPIED if self.is_kept(part) else MOST_CHOSEN
-            if len(rows) > most * (part.stop - part.start):
-                term = function(
-                    self.block(part), *(self.place.put(values[part]) for values in along)
-                )
-            else:
-                some = self.some_of_block(part, rows)
-                term = function(some, *(self.place.put(values[part][rows]) for values in along))
-            total = term if total is None else add(total, term)
-        return total
-
-    def is_kept(self, part: slice) -> bool:
-        """Tell whether one of the `parts` is in memory and need not be made or read."""
-        return False
-
-    def some_of_block(self, part: slice, rows: np.ndarray) -> Any:
-        """Return a few rows of one of the `parts`."""
-        return self.block(part)[rows]
+    def _slices(
+        self, parts: Iterable[slice], along: tuple[np.ndarray, ...]
+    ) -> Iterator[tuple[slice, tuple]]:
+        """Yield the parts, each with the values of its rows where these are."""
+        for part in parts:
+            yield part, tuple(self.place.put(values[part]) for values in along)
 
     def map(self, function: Callable[..., np.ndarray], *along: np.ndarray) -> np.ndarray:
         """Stack ``function(block, *slices)``, which has one row per row of the block."""
+        parts = list(self.parts())
+        visits = self.visits(function, self._slices(parts, along))
         result: np.ndarray | None = None
-        for part in self.parts():
-            slices = (self.place.put(values[part]) for values in along)
-            values = function(self.block(part), *slices)
+        for part, values in zip(parts, visits, strict=True):
             if len(values) == self.n_rows:
                 return values
             if result is None:
@@ -255,19 +243,17 @@ class LocalRows(Rows):
             raise ValueError("there are no rows to map over.")
         return result
 
+    def attach(self, make: Callable[..., Any], *along: np.ndarray) -> "LocalValues":
+        """Return one value per block, ``make(first_row, *slices)``."""
+        parts = list(self.parts())
+        made = [make(part.start, *(values[part] for values in along)) for part in parts]
+        return LocalValues(self, parts, made)
+
     def derive(
         self, function: Callable[[Any], Any], width: int, cache_bytes: float = 0.0
     ) -> "DerivedRows":
         """Return the rows ``function(block)``, kept up to `cache_bytes`."""
         return DerivedRows(self.resized(width), function, width, cache_bytes)
-
-
-def add(total: Any, term: Any) -> Any:
-    """Add an array, a number or a tuple of them to `total`, in place where that is possible."""
-    if isinstance(total, tuple):
-        return tuple(add(one, other) for one, other in zip(total, term, strict=True))
-    total += term
-    return total
 
 
 class ArrayRows(LocalRows):
@@ -279,35 +265,41 @@ class ArrayRows(LocalRows):
     width : int, default=1
     dtype : dtype, optional
         What each block is converted to; by default blocks are what `X` holds.
+    block_rows : int, optional
+        Rows of a block; by default what suits `width`.
     """
 
-    def __init__(self, X: Any, width: int = 1, dtype: Any = None) -> None:
+    def __init__(
+        self, X: Any, width: int = 1, dtype: Any = None, block_rows: int | None = None
+    ) -> None:
         self.is_sparse, self.place = sparse.issparse(X), place_of(X)
         self.X = X.tocsr() if self.is_sparse else X
         self.n_rows, self.n_features = X.shape
         self.dtype = type_name(X) if dtype is None else np.dtype(dtype)
-        self.block_rows = rows_per_block(self.n_features, width)
-        if not self.place.is_host:
-            self.block_rows *= DEVICE_BLOCKS
+        size = rows_per_block(self.n_rows, self.n_features, width)
+        self.block_rows = block_rows or size * (1 if self.place.is_host else DEVICE_BLOCKS)
 
     def parts(self) -> Iterator[slice]:
         """Yield the slice of rows of each block, in order."""
-        for start in range(0, self.n_rows, self.block_rows):
-            yield slice(start, min(start + self.block_rows, self.n_rows))
+        return parts_of(self.n_rows, self.block_rows)
 
     def block(self, part: slice) -> Any:
         """Return the rows of one of the `parts`."""
         if part.stop - part.start == self.n_rows and type_name(self.X) == self.dtype:
             return self.X
-        return cast(self.X[part], self.dtype)
-
-    def is_kept(self, part: slice) -> bool:
-        """All of them are, unless they are mapped from a file."""
-        return not isinstance(self.X, np.memmap)
+        return self.made(part, self.fetch(part))
 
     def resized(self, width: int) -> "ArrayRows":
         """Return the same rows in blocks for `width` numbers made of each."""
         return ArrayRows(self.X, width, self.dtype)
+
+    def fetch(self, part: slice) -> Any:
+        """Return the rows as they lie there."""
+        return self.X[part]
+
+    def made(self, part: slice, fetched: Any) -> Any:
+        """Return the rows in their precision."""
+        return cast(fetched, self.dtype)
 
     def take(self, indices: np.ndarray) -> Any:
         """Return a few rows."""
@@ -341,7 +333,7 @@ class DerivedRows(LocalRows):
         self.dtype, self.place = parent.dtype, parent.place
         self.is_sparse = parent.is_sparse
         self.kept: dict[int, Any] = {}  # by the first row of the block
-        self.room = cache_bytes
+        self.cache_bytes = cache_bytes
 
     def parts(self) -> Iterator[slice]:
         """Yield the slice of rows of each block, in order."""
@@ -349,25 +341,20 @@ class DerivedRows(LocalRows):
 
     def block(self, part: slice) -> Any:
         """Return a block, from what is kept where it is there."""
-        if self.is_kept(part):
+        return self.made(part, self.fetch(part))
+
+    def fetch(self, part: slice) -> Any:
+        """Return what the block is made of, nothing if it is kept."""
+        return None if part.start in self.kept else self.parent.fetch(part)
+
+    def made(self, part: slice, fetched: Any) -> Any:
+        """Return a block; those that come first are kept, as far as there is room."""
+        if part.start in self.kept:
             return self.kept[part.start]
-        result = self.function(self.parent.block(part))
-        if self.room > 0:
-            size = n_bytes(result)
-            if size <= self.room:
-                self.room -= size
-                self.kept[part.start] = result
+        result = self.function(self.parent.made(part, fetched))
+        if part.stop * n_bytes(result) <= self.cache_bytes * len(range(part.start, part.stop)):
+            self.kept[part.start] = result
         return result
-
-    def is_kept(self, part: slice) -> bool:
-        """Tell whether a block was kept when it was made."""
-        return part.start in self.kept
-
-    def some_of_block(self, part: slice, rows: np.ndarray) -> Any:
-        """Return a few rows of a block; only they are made where the block is not kept."""
-        if self.is_kept(part):
-            return self.kept[part.start][rows]
-        return self.function(self.parent.some_of_block(part, rows))
 
     def resized(self, width: int) -> "DerivedRows":
         """Return the rows as they are: what is kept fixes the blocks."""
@@ -383,71 +370,3 @@ def n_bytes(block: Any) -> int:
     if sparse.issparse(block):
         return int(block.data.nbytes + block.indices.nbytes + block.indptr.nbytes)
     return int(block.nbytes)
-
-
-class SelectedSource(RowSource):
-    """Some rows of a source, which are read where they are.
-
-    Parameters
-    ----------
-    source : RowSource
-        Its rows must be visited on this machine.
-    indices : ndarray of int
-        Rising.
-    """
-
-    def __init__(self, source: RowSource, indices: np.ndarray) -> None:
-        self.source = source
-        self.indices = np.flatnonzero(indices) if indices.dtype == bool else indices
-        self.dtype = source.dtype
-        self.feature_names = source.feature_names
-        self.keeps_blocks = source.keeps_blocks
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of features."""
-        return len(self.indices), self.source.shape[1]
-
-    @property
-    def array(self) -> Any:
-        """The selected rows of an array, as one."""
-        return None if self.source.array is None else self.source.array[self.indices]
-
-    def rows(self, width: int = 1) -> Rows:
-        """Return the rows."""
-        rows = self.source.rows(width)
-        if not isinstance(rows, LocalRows):
-            raise TypeError(f"rows cannot be selected from {type(self.source).__name__}.")
-        return SelectedRows(rows, self.indices)
-
-
-class SelectedRows(LocalRows):
-    """Some rows of others: the blocks are theirs, without the rows that were not selected."""
-
-    def __init__(self, parent: LocalRows, indices: np.ndarray) -> None:
-        self.parent = parent
-        self.indices = indices
-        self.n_rows, self.n_features = len(indices), parent.n_features
-        self.dtype, self.is_sparse, self.place = parent.dtype, parent.is_sparse, parent.place
-        self._origins: dict[int, slice] = {}  # first selected row of a block -> parent's block
-
-    def parts(self) -> Iterator[slice]:
-        """Yield the slice of rows of each block that has any, in order."""
-        for origin in self.parent.parts():
-            start, stop = np.searchsorted(self.indices, [origin.start, origin.stop])
-            if start < stop:
-                self._origins[int(start)] = origin
-                yield slice(int(start), int(stop))
-
-    def block(self, part: slice) -> Any:
-        """Return the rows of one of the `parts`."""
-        origin = self._origins[part.start]
-        return self.parent.block(origin)[self.indices[part] - origin.start]
-
-    def resized(self, width: int) -> "SelectedRows":
-        """Return the same rows in blocks for `width` numbers made of each."""
-        return SelectedRows(self.parent.resized(width), self.indices)
-
-    def take(self, indices: np.ndarray) -> Any:
-        """Return a few rows."""
-        return self.parent.take(self.indices[indices])

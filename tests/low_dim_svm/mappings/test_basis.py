@@ -6,9 +6,30 @@ from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import Ridge
 
+from supred.low_dim_svm import visit
 from supred.low_dim_svm.mappings import basis
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
 from supred.low_dim_svm.mappings.f_step import CHOLESKY_LIMIT, NormalEquations
+from supred.low_dim_svm.visit import BlockRows, Coordinates, moves_of
+
+
+def regress(mapping, Z, weights, mu):
+    """Regress to Z from wherever the mapping is, or from a constant."""
+    center = weights @ Z / weights.sum()
+    if not hasattr(mapping, "W"):
+        mapping.begin(center)
+    rows = mapping.rows.attach(BlockRows, np.zeros(len(Z), dtype=int), weights, Z)
+    blocks, moves = rows.visit(moves_from, mapping.projection(), mapping.multiply)
+    return mapping.regress(Coordinates(blocks, moves), mu)
+
+
+def moves_from(phi, rows, project, multiply):
+    return rows, moves_of(phi, rows, project(phi), multiply)
+
+
+def project_training(mapping):
+    return mapping.rows.map(mapping.projection())
+
 
 RNG = np.random.RandomState(0)
 X = RNG.normal(size=(120, 5)) + 3.0
@@ -27,9 +48,9 @@ def test_linear_mapping_is_ridge_regression(n_features, as_sparse):
     rows = np.random.RandomState(1).normal(size=(120, n_features)) + 3.0
     mapping = LinearMapping(alpha=0.7)
     mapping.prepare(sparse.csr_matrix(rows) if as_sparse else rows, WEIGHTS)
-    mapping.regress(Z, mu=2.0)
+    regress(mapping, Z, WEIGHTS, 2.0)
     expected = ridge(rows, Z, WEIGHTS, 0.7)
-    np.testing.assert_allclose(mapping.project_training(), expected, atol=1e-8)
+    np.testing.assert_allclose(project_training(mapping), expected, atol=1e-8)
     np.testing.assert_allclose(mapping.project(rows), expected, atol=1e-8)
     np.testing.assert_allclose(mapping.project(sparse.csr_matrix(rows)), expected, atol=1e-8)
 
@@ -43,10 +64,11 @@ def test_rbf_mapping_is_ridge_regression_on_gaussians(cache_size, many_shifts, m
     mapping.prepare(X, WEIGHTS)
     phi = RBF(length_scale=np.sqrt(1 / 0.1))(X, X[:30])
     for mu in (2.0, 3.0):
-        mapping.regress(Z, mu)
+        left = regress(mapping, Z, WEIGHTS, mu)
         expected = ridge(phi, Z, WEIGHTS, 0.04 / mu)
-        np.testing.assert_allclose(mapping.project_training(), expected, atol=1e-7)
+        np.testing.assert_allclose(project_training(mapping), expected, atol=1e-7)
         np.testing.assert_allclose(mapping.project(X), expected, atol=1e-7)
+        np.testing.assert_allclose(left, WEIGHTS @ np.square(Z - expected).sum(axis=1), rtol=1e-9)
     np.testing.assert_allclose(mapping.penalty(), 0.02 * np.sum(mapping.W**2))
 
 
@@ -58,9 +80,9 @@ def test_the_cache_is_bounded_and_changes_nothing(monkeypatch):
     for cache_size, blocks in ((0.0, 0), (2.5 * 10 * 30 * 8, 2), (1e9, 12)):
         mapping = RBFMapping(X[:30], 0.05, 0.02, cache_size=cache_size)
         mapping.prepare(X, WEIGHTS)
-        assert len(mapping._Phi.kept) == blocks
-        mapping.regress(Z, 2.0)
-        results.append(mapping.project_training())
+        assert len(mapping.rows.kept) == blocks
+        regress(mapping, Z, WEIGHTS, 2.0)
+        results.append(project_training(mapping))
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
 
@@ -68,9 +90,9 @@ def test_the_cache_is_bounded_and_changes_nothing(monkeypatch):
 def test_a_snapshot_brings_the_parameters_back():
     mapping = RBFMapping(X[:30], 0.05, 0.02)
     mapping.prepare(X, WEIGHTS)
-    mapping.regress(Z, 2.0)
+    regress(mapping, Z, WEIGHTS, 2.0)
     before, kept = mapping.project(X), mapping.snapshot()
-    mapping.regress(-Z, 2.0)
+    regress(mapping, -Z, WEIGHTS, 2.0)
     assert not np.allclose(mapping.project(X), before)
     mapping.restore(kept)
     np.testing.assert_array_equal(mapping.project(X), before)
@@ -79,7 +101,7 @@ def test_a_snapshot_brings_the_parameters_back():
 def test_forgetting_leaves_what_projection_needs():
     mapping = RBFMapping(X[:30], 0.05, 0.02)
     mapping.prepare(X, WEIGHTS)
-    mapping.regress(Z, 2.0)
+    regress(mapping, Z, WEIGHTS, 2.0)
     before = mapping.project(X)
     mapping.forget_training()
     np.testing.assert_array_equal(mapping.project(X), before)
@@ -138,18 +160,22 @@ def test_a_regression_after_few_rows_moved_is_the_same(cache_size, monkeypatch):
     X, weights = rng.normal(size=(700, 3)), rng.uniform(0.5, 2.0, size=700)
     Z = rng.normal(size=(700, 2))
 
-    def regress_twice(most_moved):
-        monkeypatch.setattr(basis, "MOST_MOVED", most_moved)
+    def regress_twice(most_copied):
+        monkeypatch.setattr(visit, "MOST_COPIED", most_copied)
         mapping = RBFMapping(X[:40], 0.5, alpha=1e-2, cache_size=cache_size)
         mapping.prepare(X, weights)
-        mapping.regress(Z, mu=2.0)
-        moved = mapping.project_training().copy()
+        regress(mapping, Z, weights, 2.0)
+        moved = project_training(mapping).copy()
         moved[5:60] += 0.3
         moved[690] -= 1.0
-        mapping.regress(moved, mu=3.0)
-        return mapping.W, mapping.w0
+        regress(mapping, moved, weights, 3.0)
+        return mapping.W, mapping.w0, moved
 
     whole = regress_twice(-1.0)
-    some = regress_twice(0.7)
+    some = regress_twice(0.4)
     np.testing.assert_allclose(some[0], whole[0], rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(some[1], whole[1], rtol=1e-8)
+    mapping = RBFMapping(X[:40], 0.5, alpha=1e-2)
+    mapping.prepare(X, weights)
+    regress(mapping, some[2], weights, 3.0)  # from a constant
+    np.testing.assert_allclose(some[0], mapping.W, rtol=1e-8, atol=1e-9)

@@ -22,7 +22,7 @@ from supred.app.comparison.result import ClassMap, MethodResult, Structure
 from supred.app.comparison.scores import METRICS, best_method, error_of
 from supred.app.comparison.structure import check_structure
 from supred.app.comparison.tuning import Choice, choose_setting
-from supred.numerics.threads import one_blas_thread
+from supred.common.threads import one_blas_thread
 from supred.plotting.trade_off import model_bytes
 
 # A method may run over its share by this factor before it is stopped.

@@ -4,6 +4,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from supred.low_dim_svm.visit import Coordinates, Multiply, Projection
+from supred.rows.blocks import Rows
+
 
 class Mapping(Protocol):
     """A mapping F from features to latent coordinates that can be fitted again and again.
@@ -15,14 +18,29 @@ class Mapping(Protocol):
     def prepare(self, X: Any, weights: np.ndarray) -> None:
         """Look at the training rows once; all that does not depend on Z is computed here."""
 
-    def regress(self, Z: np.ndarray, mu: float) -> None:
-        """Fit F to the coordinates Z of the training rows: the f step.
+    @property
+    def rows(self) -> Rows:
+        """The training rows as `projection` takes them; what lives with rows is attached here."""
 
-        It minimises ``mu/2 sum_n s_n ||z_n - F(x_n)||^2`` plus the mapping's own `penalty`.
+    def rows_like(self, X: Any, cache_bytes: float) -> Rows:
+        """Return other rows as `projection` takes them, of which some are kept when made."""
+
+    def projection(self) -> Projection:
+        """Return F as a function of a block of `rows`, which may travel to the block."""
+
+    @property
+    def multiply(self) -> Multiply | None:
+        """Phi^T T as a function of a block of `rows` and of T; None if there is no Phi."""
+
+    def begin(self, center: np.ndarray) -> None:
+        """Let F be `center` everywhere."""
+
+    def regress(self, coordinates: Coordinates, mu: float) -> float:
+        """Fit F to coordinates of the training rows: the f step.
+
+        It minimises ``mu/2 sum_n s_n ||z_n - F(x_n)||^2`` plus the mapping's own `penalty`, and
+        returns what is left of ``sum_n s_n ||z_n - F(x_n)||^2``.
         """
-
-    def project_training(self) -> np.ndarray:
-        """Return F of the training rows, shape (n_rows, n_components)."""
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of any rows, shape (n_rows, n_components)."""

@@ -12,17 +12,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.blas import dsyrk
 
 from supred.base.state import present_attributes, register
 from supred.low_dim_svm.mappings.f_step import NormalEquations
+from supred.low_dim_svm.visit import Coordinates
 from supred.numerics.kernels import GaussianCenters
-from supred.numerics.products import product
 from supred.rows.blocks import LEAST_BLOCK_ROWS, Rows, rows_of
 
 MEGABYTE = 2**20
-# Where more than this part of the rows has moved, the sum goes over all of them.
-MOST_MOVED = 0.7
 
 
 class BasisMapping(ABC):
@@ -63,56 +60,50 @@ class BasisMapping(ABC):
         """Return phi of a block of rows, shape (n_rows, n_basis)."""
         return self.basis(block)
 
-    def basis_of(self, X: Any, cache_bytes: float) -> Rows:
+    def rows_like(self, X: Any, cache_bytes: float) -> Rows:
         """Return the basis functions of rows, of which `cache_bytes` are kept."""
         return rows_of(X, self.n_basis).derive(self.basis, self.n_basis, cache_bytes)
 
     def prepare(self, X: Any, weights: np.ndarray) -> None:
         """Form Phi^T S Phi and the means over blocks of rows, in double precision."""
-        self._Phi = self.basis_of(X, self.cache_size * MEGABYTE if self._cacheable else 0.0)
-        self._weights = weights
+        self.rows = self.rows_like(X, self.cache_size * MEGABYTE if self._cacheable else 0.0)
         self._total = float(weights.sum())
-        self.W = self.w0 = np.empty(0)
-        self._projected: tuple[np.ndarray, np.ndarray | None] = (self.W, None)
         along = () if (weights == 1).all() else (weights,)
-        gram, sums = self._Phi.sum(Moments(), *along)
+        gram, sums = self.rows.sum(moments, *along)
         _check_finite(gram)
-        gram += np.tril(gram, -1).T
         self.mean = sums / self._total
         gram -= self._total * np.outer(self.mean, self.mean)
         self._equations = NormalEquations(gram, many_shifts=self.many_shifts)
 
-    def regress(self, Z: np.ndarray, mu: float) -> None:
-        """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the f step."""
-        center = (self._weights[:, None] * Z).sum(axis=0) / self._total
-        self.W = self._equations.solve(self._right_side(Z, center), 2.0 * self.alpha / mu)
-        self.w0 = center - (self.mean[:, None] * self.W).sum(axis=0)
+    def begin(self, center: np.ndarray) -> None:
+        """Let F be `center` everywhere: W = 0."""
+        self.W, self.w0 = np.zeros((self.n_basis, len(center))), center
 
-    def _right_side(self, Z: np.ndarray, center: np.ndarray) -> np.ndarray:
-        """Return Phi^T S Z, both centred.
+    def projection(self) -> Callable[[Any], np.ndarray]:
+        """Return F as a function of a block of basis functions."""
+        return partial(combine, W=self.W, w0=self.w0)
 
-        A z step moves fewer and fewer rows. With F = Phi W + w0 of the rows before it,
-        ``Phi^T S F = (Phi^T S Phi) W`` is at hand, and only ``Phi^T S (Z - F)`` is to be added.
+    @property
+    def multiply(self) -> Callable[[Any, np.ndarray], np.ndarray]:
+        """Phi^T T as a function of a block of basis functions and of T."""
+        return products
+
+    def regress(self, coordinates: Coordinates, mu: float) -> float:
+        """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the f step.
+
+        The coordinates come as sums of Z - F. With F = Phi W + w0 of the last W,
+        ``Phi^T S F = (Phi^T S Phi) W`` is at hand, and ``Phi^T S (Z - F)`` is to be added. The
+        same sums tell what is left of ``sum_n s_n ||z_n - F(x_n)||^2``.
         """
-        W, F = self._projected
-        if F is None or W is not self.W or F.shape != Z.shape:
-            moved = np.ones(len(Z), dtype=bool)
-        else:
-            moved = (F != Z).any(axis=1)
-        if F is None or moved.mean() > MOST_MOVED:
-            return self._Phi.sum(products, self._weights[:, None] * (Z - center))
-        right = product(self._equations.gram, W)
-        if moved.any():
-            way = self._weights[:, None] * (Z - F)
-            right += self._Phi.sum_where(moved, products, way)
-            right -= np.outer(self.mean, way.sum(axis=0))
-        return right
-
-    def project_training(self) -> np.ndarray:
-        """Return F of the training rows."""
-        F = self._Phi.map(partial(combine, W=self.W, w0=self.w0))
-        self._projected = (self.W, F)
-        return F
+        moves, W = coordinates.moves, self.W
+        assert moves.products is not None
+        gram = self._equations.gram
+        way = moves.products - np.outer(self.mean, moves.total)
+        self.W = self._equations.solve(gram @ W + way, 2.0 * self.alpha / mu)
+        change, shift = self.W - W, moves.total / self._total
+        self.w0 = self.w0 + shift - self.mean @ change
+        explained = 2.0 * (way * change).sum() - (change * (gram @ change)).sum()
+        return max(0.0, float(moves.squares - explained - moves.total @ shift))
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of any rows."""
@@ -147,7 +138,7 @@ class BasisMapping(ABC):
 
     def forget_training(self) -> None:
         """Drop the training rows and all that was made of them."""
-        for name in ("_Phi", "_weights", "_total", "_equations", "_projected", "mean"):
+        for name in ("rows", "_total", "_equations", "mean"):
             self.__dict__.pop(name, None)
 
     # What a fitted mapping keeps, beside what a subclass adds.
@@ -183,52 +174,31 @@ class BasisMapping(ABC):
     _cacheable = True
 
 
-class Moments:
-    """Phi^T S Phi (its lower triangle) and S Phi, summed over rows in double precision.
+def moments(phi: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return Phi^T S Phi and Phi^T s of a block, in double precision.
 
-    The products are added where the sum is: a matrix of n_basis x n_basis numbers for each block,
-    and a second triangle in it, would cost nearly half as much again.
+    NumPy makes one triangle of a matrix times its own transpose, and lets other threads run.
     """
-
-    def __call__(
-        self, phi: Any, weights: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sums over the rows of a block."""
-        n_basis = phi.shape[1]
-        return self.accumulate(
-            (np.zeros((n_basis, n_basis), order="F"), np.zeros(n_basis)), phi, weights
-        )
-
-    def accumulate(
-        self, total: tuple[np.ndarray, np.ndarray], phi: Any, weights: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Add the sums over the rows of a block to `total`, in place."""
-        gram, sums = total
-        wide = _in_double(phi)
-        if weights is None:
-            sums += np.asarray(wide.sum(axis=0)).ravel()
-        else:
-            sums += np.asarray(weights @ wide).ravel()
-            roots = np.sqrt(weights)[:, None]
-            wide = wide.multiply(roots).tocsr() if sparse.issparse(wide) else wide * roots
-        if sparse.issparse(wide):
-            gram += np.tril(_dense(wide.T @ wide))
-        else:
-            gram = dsyrk(1.0, wide.T, beta=1.0, c=gram, overwrite_c=True, lower=True)
-        return gram, sums
+    wide = phi.astype(np.float64, copy=False)
+    if weights is None:
+        sums = np.asarray(wide.sum(axis=0)).ravel()
+    else:
+        sums = np.asarray(weights @ wide).ravel()
+        roots = np.sqrt(weights)[:, None]
+        wide = wide.multiply(roots).tocsr() if sparse.issparse(wide) else wide * roots
+    return _dense(wide.T @ wide), sums
 
 
 def products(phi: Any, target: np.ndarray) -> np.ndarray:
     """Return Phi^T T of a block, multiplied in its own precision."""
     target = target.astype(phi.dtype, copy=False)
-    result = product(phi.T, target) if isinstance(phi, np.ndarray) else _dense(phi.T @ target)
-    return result.astype(float, copy=False)
+    return np.asarray(phi.T @ target, dtype=float)
 
 
 def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
     """Return W^T phi + w0 of a block, in its own precision."""
     W = W.astype(phi.dtype, copy=False)
-    result = product(phi, W) if isinstance(phi, np.ndarray) else np.asarray(phi @ W)
+    result = np.asarray(phi @ W)
     result += w0.astype(phi.dtype, copy=False)
     return result
 
@@ -274,8 +244,8 @@ class LinearMapping(BasisMapping):
             return
         self._weights, self._total = weights, float(weights.sum())
         # There are fewer rows than features: all of them take less than a matrix of their square.
-        self._wide = wide = _in_double(self.features(rows.whole()))
-        self._Phi = rows.derive(self.basis, rows.n_features)
+        self._wide = wide = self.features(rows.whole()).astype(np.float64, copy=False)
+        self.rows = rows.derive(self.basis, rows.n_features)
         self.mean = np.asarray(weights @ wide).ravel() / self._total
         # sqrt(S) X_c X_c^T sqrt(S), X_c never formed when X is sparse
         inner = _dense(wide @ wide.T)
@@ -286,16 +256,18 @@ class LinearMapping(BasisMapping):
         inner *= roots[:, None] * roots
         self._equations = NormalEquations(inner, many_shifts=self.many_shifts)
 
-    def regress(self, Z: np.ndarray, mu: float) -> None:
+    def regress(self, coordinates: Coordinates, mu: float) -> float:
         """Solve the ridge regression of Z: the f step."""
         if self._wide is None:
-            super().regress(Z, mu)
-            return
+            return super().regress(coordinates, mu)
+        Z = coordinates.whole()
         center = self._weights @ Z / self._total
         roots = np.sqrt(self._weights)[:, None]
         duals = roots * self._equations.solve(roots * (Z - center), 2.0 * self.alpha / mu)
         self.W = np.asarray(self._wide.T @ duals) - np.outer(self.mean, duals.sum(axis=0))
         self.w0 = center - self.mean @ self.W
+        left = np.square(Z - np.asarray(self._wide @ self.W) - self.w0).sum(axis=1)
+        return float(self._weights @ left)
 
     @property
     def basis(self) -> ShiftedFeatures:
@@ -318,7 +290,8 @@ class LinearMapping(BasisMapping):
     def forget_training(self) -> None:
         """Drop the training rows and all that was made of them."""
         super().forget_training()
-        self.__dict__.pop("_wide", None)
+        for name in ("_wide", "_weights"):
+            self.__dict__.pop(name, None)
 
     def arrays(self) -> list[np.ndarray]:
         """Return what `project` needs."""
@@ -360,11 +333,11 @@ class RBFMapping(BasisMapping):
     >>> X = np.array([[0.0], [1.0], [2.0]])
     >>> mapping = RBFMapping(X, gamma=1.0, alpha=1e-6)
     >>> mapping.prepare(X, np.ones(3))
-    >>> mapping.regress(np.array([[0.0], [1.0], [0.0]]), mu=2.0)
-    >>> mapping.project(X).round(3)
-    array([[0.],
-           [1.],
-           [0.]])
+    >>> mapping.begin(np.array([0.5]))
+    >>> mapping.project(X)
+    array([[0.5],
+           [0.5],
+           [0.5]])
     """
 
     _kept = (*BasisMapping._kept, "gaussians", "gamma")
@@ -412,7 +385,3 @@ def _check_finite(gram: np.ndarray) -> None:
 
 def _dense(matrix: Any) -> np.ndarray:
     return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
-
-
-def _in_double(matrix: Any) -> Any:
-    return matrix.astype(np.float64, copy=False)

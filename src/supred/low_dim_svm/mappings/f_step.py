@@ -6,21 +6,16 @@ which is ridge regression of Z on Phi with an intercept that is not penalised. T
 once; only the shift (2 alpha / mu) changes within a fit.
 """
 
-from contextlib import nullcontext
-
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from supred.numerics.products import product
-from supred.numerics.threads import one_blas_thread
+from supred.common.threads import one_blas_thread
 
 # One eigendecomposition costs as much as about this many Cholesky factors.
 CHOLESKY_LIMIT = 25
 # A smaller ratio of pivots is rounding: the matrix is singular.
 LEAST_PIVOT = 10 * np.finfo(float).eps
-# Up to this size a second BLAS thread waits longer than it works.
-ONE_THREAD = 500
 
 
 class NormalEquations:
@@ -54,7 +49,8 @@ class NormalEquations:
 
     def solve(self, right: np.ndarray, shift: float) -> np.ndarray:
         """Return W, shape of `right`."""
-        with one_blas_thread() if len(self.gram) <= ONE_THREAD else nullcontext():
+        # With more threads LAPACK sums in another order, and a small factor takes longer.
+        with one_blas_thread():
             return self._solve(right, shift)
 
     def _solve(self, right: np.ndarray, shift: float) -> np.ndarray:
@@ -66,8 +62,8 @@ class NormalEquations:
             # Not positive definite to working precision: the eigendecomposition can cope.
             self.n_factors = CHOLESKY_LIMIT
         values, vectors = self.decompose()
-        inside = product(vectors.T, right) / (values + shift)[:, None]
-        return product(vectors, inside)
+        inside = vectors.T @ right / (values + shift)[:, None]
+        return vectors @ inside
 
     def _factorise(self, shift: float) -> bool:
         """Make the Cholesky factor of ``G + shift I``; tell whether it is sound.

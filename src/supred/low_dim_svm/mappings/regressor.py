@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from supred.rows.blocks import RowSource, rows_of
+from supred.low_dim_svm.visit import Coordinates, Projection
+from supred.rows.blocks import ArrayRows, Rows, RowSource, rows_of
 
 
 class RegressorMapping:
@@ -33,7 +34,7 @@ class RegressorMapping:
                     "read block by block; use mapping='rbf' or 'linear', or give an array."
                 )
             X = X.array
-        self._X = X
+        self._X, self._weights = X, weights
         self._arguments = {}
         if not (weights == 1).all():
             if not has_fit_parameter(self.regressor, "sample_weight"):
@@ -43,14 +44,31 @@ class RegressorMapping:
                 )
             self._arguments = {"sample_weight": weights}
 
-    def regress(self, Z: np.ndarray, mu: float) -> None:
+    @property
+    def rows(self) -> Rows:
+        """The training rows, all of them one block: a regressor may look at many at once."""
+        return ArrayRows(self._X, block_rows=self._X.shape[0])
+
+    def rows_like(self, X: Any, cache_bytes: float) -> Rows:
+        """Return other rows as they are."""
+        return rows_of(X)
+
+    def projection(self) -> Projection:
+        """Return the fitted regressor's prediction."""
+        return self._predict
+
+    multiply = None
+
+    def begin(self, center: np.ndarray) -> None:
+        """Do nothing: the first regression does not depend on what was before."""
+
+    def regress(self, coordinates: Coordinates, mu: float) -> float:
         """Fit a fresh copy of the regressor to Z: the f step."""
+        Z = coordinates.whole()
         target = Z[:, 0] if Z.shape[1] == 1 else Z
         self.fitted = clone(self.regressor).fit(self._X, target, **self._arguments)
-
-    def project_training(self) -> np.ndarray:
-        """Return F of the training rows."""
-        return self.project(self._X)
+        left = np.square(Z - self._predict(self._X)).sum(axis=1)
+        return float(self._weights @ left)
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of any rows."""
@@ -82,8 +100,8 @@ class RegressorMapping:
 
     def forget_training(self) -> None:
         """Drop the training rows."""
-        self.__dict__.pop("_X", None)
-        self.__dict__.pop("_arguments", None)
+        for name in ("_X", "_weights", "_arguments"):
+            self.__dict__.pop(name, None)
 
     def arrays(self) -> list[np.ndarray]:
         """Return the arrays that can be found in the fitted regressor."""

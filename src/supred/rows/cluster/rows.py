@@ -16,10 +16,9 @@ from supred.rows.cluster.store import (
     BlockStore,
     Worker,
     n_bytes,
-    new_key,
-    quiet,
     sent,
 )
+from supred.rows.cluster.values import DaskValues
 
 # Sums of more groups than this are added up on the workers.
 FAN_IN = 8
@@ -120,6 +119,8 @@ class DaskRows(Rows):
     ) -> None:
         self.store = store
         self.width = width
+        # Numbers of a row that fix the size of the parts in which a worker visits a block.
+        self.block_width = max(width, store.n_features)
         self.maker = maker
         self.n_rows = int(store.lengths.sum())
         self.n_features = store.n_features if maker is None else width
@@ -141,34 +142,16 @@ class DaskRows(Rows):
         groups, futures = self._submit("sum", function, along)
         if not groups:
             raise ValueError("there are no rows to sum over.")
-        return self._total(futures)
+        return self.total(futures)
 
-    def sum_where(
-        self, chosen: np.ndarray, function: Callable[..., Any], *along: np.ndarray
-    ) -> Any:
-        """Add up over the chosen rows; the values of the others do not travel."""
-        offsets = self.store.offsets
-        only = {
-            int(i) for i in np.unique(np.searchsorted(offsets, np.flatnonzero(chosen), "right") - 1)
-        }
-        local = {}
-        for i in only:
-            part = slice(offsets[i], offsets[i + 1])
-            bits = np.packbits(chosen[part])
-            local[i] = (bits, *(values[part][chosen[part]] for values in along))
-        _, futures = self._submit("sum where", function, (), only=only, local=local)
-        return self._total(futures)
-
-    def _total(self, futures: list[Any]) -> Any:
+    def total(self, futures: list[Any]) -> Any:
         """Add up the sums of the groups, on the workers where they are many."""
         while len(futures) > FAN_IN:
             futures = [
-                self.store.client.submit(
-                    tasks.total_of, futures[i : i + FAN_IN], key=new_key("total"), pure=False
-                )
+                self.store.submit(None, tasks.total_of, futures[i : i + FAN_IN])
                 for i in range(0, len(futures), FAN_IN)
             ]
-        return tasks.total_of(self._collect(futures))
+        return tasks.total_of(self.collect(futures))
 
     def map(self, function: Callable[..., np.ndarray], *along: np.ndarray) -> np.ndarray:
         """Stack ``function(block, *slices)``, which has one row per row of the block."""
@@ -177,7 +160,7 @@ class DaskRows(Rows):
             raise ValueError("there are no rows to map over.")
         result: np.ndarray | None = None
         offsets = self.store.offsets
-        for ids, values in zip(groups, self._collect(futures), strict=True):
+        for ids, values in zip(groups, self.collect(futures), strict=True):
             if result is None:
                 result = np.empty((self.n_rows, *values.shape[1:]), dtype=values.dtype)
             start = 0
@@ -186,6 +169,27 @@ class DaskRows(Rows):
                 result[offsets[i] : offsets[i + 1]] = values[start:stop]
                 start = stop
         return np.empty(0) if result is None else result
+
+    def attach(self, make: Callable[..., Any], *along: np.ndarray) -> "DaskValues":
+        """Return values that the workers make and keep: one task per group of blocks."""
+        offsets, lengths = self.store.offsets, self.store.lengths
+        packed = cloudpickle.dumps(make)
+        futures = []
+        for worker, ids in self.store.assigned(self._futures):
+            slices = [tuple(a[offsets[i] : offsets[i + 1]] for a in along) for i in ids]
+            futures.append(
+                self.store.submit(
+                    worker,
+                    tasks.attach,
+                    packed,
+                    offsets[ids].tolist(),
+                    lengths[ids].tolist(),
+                    slices,
+                    self.block_width,
+                )
+            )
+            self.store.traffic.bytes_sent += n_bytes(slices)
+        return DaskValues(self, futures)
 
     def derive(
         self, function: Callable[[Any], Any], width: int, cache_bytes: float = 0.0
@@ -210,7 +214,7 @@ class DaskRows(Rows):
         local = {i: (rising[bounds[i] : bounds[i + 1]] - offsets[i],) for i in only}
         plain = self if self.maker is None else DaskRows(self.store)
         groups, futures = plain._submit("take", tasks.same, (), only=only, local=local)
-        for ids, rows in zip(groups, plain._collect(futures), strict=True):
+        for ids, rows in zip(groups, plain.collect(futures), strict=True):
             start = 0
             for i in ids:
                 stop = start + len(local[i][0])
@@ -227,8 +231,6 @@ class DaskRows(Rows):
         local: dict[int, tuple[np.ndarray, ...]] | None = None,
     ) -> tuple[list[list[int]], list[Any]]:
         """Start one task per group of blocks; return the blocks and the future of each task."""
-        self._check_connection()
-        self._keep_what_is_made()
         store = self.store
         traffic = store.traffic
         offsets = store.offsets
@@ -236,7 +238,7 @@ class DaskRows(Rows):
         packed = cloudpickle.dumps(function)
         traffic.passes += 1
         groups, futures = [], []
-        for worker, own in store.assigned(self._futures):
+        for worker, own in self.assigned():
             ids = own if only is None else [i for i in own if i in only]
             if not ids:
                 continue
@@ -248,29 +250,33 @@ class DaskRows(Rows):
                     tuple(np.ascontiguousarray(a[offsets[i] : offsets[i + 1]]) for a in along)
                     for i in ids
                 ]
-            made = self._made[ids].tolist()
-            with quiet():
-                future = store.client.submit(
-                    tasks.visit,
-                    kind,
-                    packed,
-                    [self._futures[i] for i in ids],
-                    values,
-                    store.lengths[ids].tolist(),
-                    ids,
-                    None if all(made) else self._maker_future,
-                    made,
-                    self.width,
-                    key=new_key(kind),
-                    pure=False,
-                    workers=[worker.address],
-                    allow_other_workers=True,
-                )
+            blocks, lengths, ids, maker, made, width = self.visited(ids)
+            future = store.submit(
+                worker, tasks.visit, kind, packed, blocks, values, lengths, ids, maker, made, width
+            )
             groups.append(ids)
             futures.append(future)
             traffic.tasks += 1
             traffic.bytes_sent += n_bytes(values) + len(packed)
         return groups, futures
+
+    def visited(self, ids: list[int]) -> tuple[Any, ...]:
+        """Return what a task needs to visit some blocks, as :func:`tasks.opened` takes it."""
+        made = self._made[ids].tolist()
+        return (
+            [self._futures[i] for i in ids],
+            self.store.lengths[ids].tolist(),
+            ids,
+            None if all(made) else self._maker_future,
+            made,
+            self.block_width,
+        )
+
+    def assigned(self) -> list[tuple[Worker, list[int]]]:
+        """Return each group of blocks with the worker that visits it now."""
+        self._check_connection()
+        self._keep_what_is_made()
+        return self.store.assigned(self._futures)
 
     def _keep_what_is_made(self) -> None:
         """Have the workers make and keep as many blocks as they have room for."""
@@ -284,23 +290,16 @@ class DaskRows(Rows):
                 if size > room:
                     continue
                 room -= size
-                self._futures[i] = store.client.submit(
-                    tasks.make_block,
-                    store.futures[i],
-                    self._maker_future,
-                    self.width,
-                    key=new_key("made"),
-                    pure=False,
-                    workers=[worker],
-                    allow_other_workers=True,
+                self._futures[i] = store.submit(
+                    worker, tasks.make_block, store.futures[i], self._maker_future, self.width
                 )
                 self._made[i] = True
         from distributed import wait
 
         wait([future for future, made in zip(self._futures, self._made, strict=True) if made])
 
-    def _rooms(self) -> list[tuple[str, float, list[int]]]:
-        """Return each worker's address, the bytes that it may keep and its blocks."""
+    def _rooms(self) -> list[tuple[Worker, float, list[int]]]:
+        """Return each worker, the bytes that it may keep and its blocks."""
         blocks: dict[Worker, list[int]] = {}
         for worker, ids in self.store.assigned(self.store.futures):
             blocks.setdefault(worker, []).extend(ids)
@@ -309,10 +308,10 @@ class DaskRows(Rows):
             rows = self.store.lengths[ids].sum() if self.store.kept else 0
             taken = float(rows) * self.store.n_features * self.dtype.itemsize
             room = min(self.cache_bytes, KEPT_SHARE * worker.usable - taken)
-            result.append((worker.address, room, ids))
+            result.append((worker, room, ids))
         return result
 
-    def _collect(self, futures: list[Any]) -> list[Any]:
+    def collect(self, futures: list[Any]) -> list[Any]:
         """Return the results; what was lost with its worker is computed again."""
         from distributed import KilledWorker, wait
 

@@ -7,7 +7,7 @@ the block anew in each pass.
 
 import pickle
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -135,6 +135,15 @@ class BlockStore:
     def offsets(self) -> np.ndarray:
         """First row of each block, and the number of rows at the end."""
         return np.concatenate([[0], np.cumsum(self.lengths)])
+
+    def submit(self, worker: Worker | None, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Start a task, by a certain worker if it is there, and count it."""
+        self.traffic.tasks += 1
+        key = new_key(function.__name__)
+        with quiet():
+            return self.client.submit(
+                function, *arguments, key=key, pure=False, **_at(worker and worker.address)
+            )
 
     def assigned(self, futures: list[Any]) -> list[tuple[Worker, list[int]]]:
         """Return each group with the worker that visits it now.
@@ -266,18 +275,21 @@ def _persisted(client: Any, X: Any, worker: str | None = None) -> list[Any]:
     """Have blocks computed and kept, by a certain worker if it is there; return their futures."""
     from dask.core import flatten
 
-    where = {"workers": [worker], "allow_other_workers": True} if worker else {}
     with quiet():
-        kept = client.persist(X, **where)
+        kept = client.persist(X, **_at(worker))
     by_key = {future.key: future for future in _futures_of(kept)}
     return [by_key[key] for key in flatten(kept.__dask_keys__())]
 
 
 def sent(client: Any, value: Any, worker: str | None = None) -> Any:
     """Return the future of a value that is lost with no worker: a task makes it again."""
-    where = {"workers": [worker], "allow_other_workers": True} if worker else {}
     with quiet():
-        return client.submit(tasks.same, value, key=new_key("value"), pure=False, **where)
+        return client.submit(tasks.same, value, key=new_key("value"), pure=False, **_at(worker))
+
+
+def _at(worker: str | None) -> dict[str, Any]:
+    """Return the options that ask for a worker, which need not be there any more."""
+    return {"workers": [worker], "allow_other_workers": True} if worker else {}
 
 
 def _measured(client: Any, blocks: list[Any]) -> np.ndarray:

@@ -5,13 +5,21 @@ object of a small graph: then only one block at a time is in the worker's memory
 """
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from supred.common.arguments import largest_magnitude
-from supred.rows.blocks import LARGEST_NUMBER, ArrayRows, add
+from supred.rows.blocks import (
+    LARGEST_NUMBER,
+    ArrayRows,
+    LocalRows,
+    parts_of,
+    rows_per_block,
+)
+from supred.rows.values import LocalValues, add
 
 
 def checked_block(
@@ -95,15 +103,13 @@ def visit(
 
     Parameters
     ----------
-    kind : {"sum", "sum where", "map", "take"}
-        Add up the results, also over chosen rows only, stack them, or stack the rows that
-        ``along`` names.
+    kind : {"sum", "map", "take"}
+        Add up the results, stack them, or stack the rows that ``along`` names.
     function : bytes
         The pickled function of a block and the values along it.
     blocks : sequence of ndarray or bytes
     along : sequence of sequences of ndarray
-        For each block the values that go with its rows; for "sum where" first which rows are
-        chosen (their bits), then the values of the chosen rows.
+        For each block the values that go with its rows.
     lengths : sequence of int
         Rows that each block must have.
     ids : sequence of int
@@ -113,51 +119,93 @@ def visit(
     made : sequence of bool
         Whether the block is already what `maker` makes.
     width : int
-        Numbers that are made of each row.
+        Numbers of a row or made of it, whichever are more.
     """
     apply = pickle.loads(function)
     total: Any = None
     pieces: list[np.ndarray] = []
-    for block, values, length, place, ready in zip(blocks, along, lengths, ids, made, strict=True):
-        rows: Any = ArrayRows(load(block), width)
-        if rows.n_rows != length:
-            raise ValueError(
-                f"block {place} of X has {rows.n_rows} rows, but its chunk size says {length}; "
-                "call X.compute_chunk_sizes(), and leave files that are read alone during a fit."
-            )
-        if maker is not None and not ready:
-            rows = rows.derive(maker, width)
+    opened_blocks = opened(blocks, lengths, ids, maker, made, width)
+    for rows, values in zip(opened_blocks, along, strict=True):
         if kind == "take":
             pieces.append(rows.take(*values))
         elif kind == "map":
             pieces.append(rows.map(apply, *values))
         else:
-            if kind == "sum":
-                term = rows.sum(apply, *values)
-            else:
-                chosen = np.unpackbits(values[0], count=length).astype(bool)
-                term = rows.sum_where(chosen, apply, *(_among(chosen, v) for v in values[1:]))
+            term = rows.sum(apply, *values)
             total = term if total is None else add(total, term)
     return np.concatenate(pieces) if pieces else total
 
 
-def _among(chosen: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return values of all rows: those given for the chosen ones, zero for the others."""
-    result = np.zeros((len(chosen), *values.shape[1:]), dtype=values.dtype)
-    result[chosen] = values
-    return result
+def opened(
+    blocks: Sequence[Any],
+    lengths: Sequence[int],
+    ids: Sequence[int],
+    maker: Callable[[Any], np.ndarray] | None,
+    made: Sequence[bool],
+    width: int,
+) -> Iterator[LocalRows]:
+    """Yield the rows of each block, as those of an array; parameters are those of `visit`."""
+    for block, length, place, ready in zip(blocks, lengths, ids, made, strict=True):
+        rows = ArrayRows(load(block), width)
+        if rows.n_rows != length:
+            raise ValueError(
+                f"block {place} of X has {rows.n_rows} rows, but its chunk size says {length}; "
+                "call X.compute_chunk_sizes(), and leave files that are read alone during a fit."
+            )
+        yield rows if maker is None or ready else rows.derive(maker, width)
+
+
+# What lives with a group of blocks: for each block the values of its parts, and a term.
+Kept = tuple[list[list[Any]], Any]
+
+
+def attach(
+    make: bytes,
+    firsts: Sequence[int],
+    lengths: Sequence[int],
+    along: Sequence[Sequence[np.ndarray]],
+    width: int,
+) -> Kept:
+    """Make the values of a group of blocks."""
+    apply = pickle.loads(make)
+    values = []
+    for first, length, slices in zip(firsts, lengths, along, strict=True):
+        parts = parts_of(length, rows_per_block(length, width, width))
+        values.append([apply(first + part.start, *(v[part] for v in slices)) for part in parts])
+    return values, None
+
+
+def visit_values(call: bytes, kept: Kept, *visited: Any) -> Kept:
+    """Visit a group of blocks with their values; `visited` is what `opened` takes."""
+    function, arguments = pickle.loads(call)
+    values, total = [], None
+    for rows, own in zip(opened(*visited), kept[0], strict=True):
+        made, term = LocalValues(rows, list(rows.parts()), own).visit(function, *arguments)
+        values.append(made.values)
+        total = term if total is None else add(total, term)
+    return values, total
+
+
+def sum_values(call: bytes, kept: Kept) -> Any:
+    """Add up a function of the values of a group of blocks."""
+    function, arguments = pickle.loads(call)
+    return total_of([function(value, *arguments) for own in kept[0] for value in own])
+
+
+def collect_values(call: bytes, kept: Kept) -> list[np.ndarray]:
+    """Return a function of the values of each block, stacked."""
+    function, _ = pickle.loads(call)
+    return [np.concatenate([function(value) for value in own]) for own in kept[0]]
+
+
+def term_of(kept: Kept) -> Any:
+    """Return the term that values came with."""
+    return kept[1]
 
 
 def total_of(terms: Sequence[Any]) -> Any:
-    """Add up partial sums in their order."""
-    total = copied(terms[0])
+    """Add up partial sums in their order; what has travelled may not be written to."""
+    total = deepcopy(terms[0])
     for term in terms[1:]:
         total = add(total, term)
     return total
-
-
-def copied(term: Any) -> Any:
-    """Return a copy that may be written to: what has travelled may not be."""
-    if isinstance(term, tuple):
-        return tuple(copied(part) for part in term)
-    return term.copy() if isinstance(term, np.ndarray) else term

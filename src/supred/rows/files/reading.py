@@ -9,7 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from supred.common.arguments import largest_magnitude
-from supred.rows.blocks import LARGEST_NUMBER, LocalRows, Rows, RowSource, rows_per_block
+from supred.rows.blocks import (
+    LARGEST_NUMBER,
+    LocalRows,
+    Rows,
+    RowSource,
+    parts_of,
+    rows_per_block,
+)
 
 
 class ReadSource(RowSource):
@@ -41,13 +48,12 @@ class ReadRows(LocalRows):
         self.source = source
         self.n_rows, self.n_features = source.shape
         self.dtype, self.is_sparse = source.dtype, source.is_sparse
-        size = rows_per_block(self.n_features, width)
+        size = rows_per_block(self.n_rows, self.n_features, width)
         self.block_rows = size if source.block_rows is None else min(size, source.block_rows)
 
     def parts(self) -> Iterator[slice]:
         """Yield the slice of rows of each block, in order."""
-        for start in range(0, self.n_rows, self.block_rows):
-            yield slice(start, min(start + self.block_rows, self.n_rows))
+        return parts_of(self.n_rows, self.block_rows)
 
     def block(self, part: slice) -> Any:
         """Read a block and check that its numbers are finite, and their squares, too."""

@@ -4,15 +4,13 @@ import threading
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from supred import LowDimSVC
+from supred.common.threads import cores, in_order, map_in_threads, one_blas_thread
 from supred.low_dim_svm.mappings import f_step
 from supred.numerics import linear_svm
-from supred.numerics import threads as _threads
 from supred.numerics.decisions import task_signs
-from supred.numerics.threads import map_in_threads, one_blas_thread
 from tests.family import blobs
 
 
@@ -82,19 +80,47 @@ def test_one_job_stays_in_its_thread(monkeypatch, n_jobs):
     assert seen == {threading.get_ident()}
 
 
-def test_n_jobs_reaches_the_g_step(monkeypatch):
-    X, y = blobs()
-    seen = []
-    original = _threads.count_threads
+@pytest.mark.parametrize(("n_jobs", "expected"), [(1, 1), (3, 3), (None, 2)])
+def test_n_jobs_is_the_number_of_threads_that_visit_blocks(monkeypatch, n_jobs, expected):
+    """None takes as many as the BLAS may; while they work the BLAS has one."""
+    monkeypatch.setattr("supred.common.threads.effective_n_jobs", lambda n_jobs: max(n_jobs, 8))
+    meeting = threading.Barrier(expected, timeout=60)
 
-    def watched(n_jobs):
-        seen.append(n_jobs)
-        return original(n_jobs)
+    def meet(number):
+        meeting.wait()  # passes only if as many threads get here
+        return blas_threads(), threading.get_ident()
 
-    monkeypatch.setattr(_threads, "count_threads", watched)
-    with pytest.warns(ConvergenceWarning):
-        LowDimSVC(n_centers=8, n_jobs=2, max_iter=2, tol=0, random_state=0).fit(X, y)
-    assert set(seen) == {2}
+    with cores(n_jobs):
+        seen = list(in_order(meet, [(number,) for number in range(2 * expected)]))
+    assert {next(iter(threads)) for threads, _ in seen} == {1}
+    assert len({thread for _, thread in seen}) == expected
+
+
+def test_calls_are_made_a_few_ahead_of_their_results():
+    asked = []
+
+    def calls():
+        for number in range(20):
+            asked.append(number)
+            yield (number,)
+
+    with cores(2):
+        results = in_order(abs, calls())
+        assert next(results) == 0
+        assert len(asked) <= 4
+        assert list(results) == list(range(1, 20))
+
+
+def test_the_model_has_the_same_bits_whatever_n_jobs():
+    X, y = blobs(n_rows=5000, n_features=4, n_classes=4, spread=3.0)
+    models = [
+        LowDimSVC(n_centers=30, n_jobs=n_jobs, random_state=0, **options).fit(X, y)
+        for options in ({}, {"loss": "log", "early_stopping": True})
+        for n_jobs in (1, 2, 5, None)
+    ]
+    for model, reference in zip(models, [models[0]] * 4 + [models[4]] * 4, strict=True):
+        np.testing.assert_array_equal(model.coef_, reference.coef_)
+        np.testing.assert_array_equal(model.mapping_.W, reference.mapping_.W)
 
 
 @pytest.mark.parametrize("main_leaves_first", [False, True])
@@ -131,8 +157,9 @@ def test_an_error_puts_back_what_there_was():
     assert blas_threads() == {2}
 
 
-@pytest.mark.parametrize(("size", "threads"), [(20, {1}), (600, {2})])
-def test_small_factors_take_one_thread(monkeypatch, size, threads):
+@pytest.mark.parametrize("size", [20, 600])
+def test_factors_take_one_thread(monkeypatch, size):
+    """With two a factor has other bits, and a small one takes longer."""
     seen = []
     original = f_step.dpotrf
 
@@ -142,4 +169,4 @@ def test_small_factors_take_one_thread(monkeypatch, size, threads):
 
     monkeypatch.setattr(f_step, "dpotrf", watched)
     f_step.NormalEquations(np.eye(size)).solve(np.ones((size, 1)), 1.0)
-    assert seen == [threads]
+    assert seen == [{1}]

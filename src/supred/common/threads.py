@@ -1,9 +1,11 @@
-"""Threads: several small problems side by side, one BLAS thread each."""
+"""Threads: blocks of rows or small problems side by side, one BLAS thread each."""
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +15,8 @@ from threadpoolctl import ThreadpoolController
 
 from supred.common.arguments import check_n_jobs
 
+# Threads that visit blocks of rows; 0 outside of a fit, where the BLAS shares out what it can.
+_cores: ContextVar[int] = ContextVar("cores", default=0)
 _lock = threading.Lock()
 _held = False  # whether a block holds the BLAS to one thread
 
@@ -35,7 +39,7 @@ def one_blas_thread() -> Iterator[None]:
     Examples
     --------
     >>> from threadpoolctl import threadpool_info
-    >>> from supred.numerics.threads import one_blas_thread
+    >>> from supred.common.threads import one_blas_thread
     >>> with one_blas_thread():
     ...     {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
     {1}
@@ -60,7 +64,7 @@ def count_threads(n_jobs: int | None) -> int:
 
     Examples
     --------
-    >>> from supred.numerics.threads import count_threads
+    >>> from supred.common.threads import count_threads
     >>> count_threads(None), count_threads(3)
     (1, 3)
     """
@@ -68,6 +72,61 @@ def count_threads(n_jobs: int | None) -> int:
         return 1
     check_n_jobs(n_jobs)
     return effective_n_jobs(int(n_jobs))
+
+
+@contextmanager
+def cores(n_jobs: int | None) -> Iterator[None]:
+    """Visit blocks of rows in so many threads while the block runs.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of threads, as joblib has it: -1 is all cores. None takes as many as the BLAS may,
+        which is one inside a worker of joblib or Dask that has a core to itself.
+
+    Examples
+    --------
+    >>> from supred.common.threads import cores, in_order
+    >>> with cores(2):
+    ...     list(in_order(pow, [(2, 3), (3, 2)]))
+    [8, 9]
+    """
+    n_threads = blas_threads() if n_jobs is None else count_threads(n_jobs)
+    token = _cores.set(n_threads)
+    try:
+        yield
+    finally:
+        _cores.reset(token)
+
+
+def blas_threads() -> int:
+    """Return how many threads the BLAS may use now, within what joblib leaves to this thread."""
+    found = [library["num_threads"] for library in _libraries().select(user_api="blas").info()]
+    return max(1, min(max(found, default=1), effective_n_jobs(-1)))
+
+
+def in_order(function: Callable[..., Any], calls: Iterable[tuple]) -> Iterator[Any]:
+    """Yield ``function(*call)`` of each call, in order, as many side by side as `cores` says.
+
+    The calls are asked for in this thread, one after another, and only a few ahead of what was
+    yielded, so that few of their arguments and results are in memory.
+    """
+    n_threads = _cores.get()
+    if n_threads == 0:
+        yield from (function(*call) for call in calls)
+        return
+    with one_blas_thread():
+        if n_threads == 1:
+            yield from (function(*call) for call in calls)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            waiting: deque[Future] = deque()
+            for call in calls:
+                waiting.append(pool.submit(function, *call))
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
 
 def map_in_threads(
@@ -88,7 +147,7 @@ def map_in_threads(
 
     Examples
     --------
-    >>> from supred.numerics.threads import map_in_threads
+    >>> from supred.common.threads import map_in_threads
     >>> map_in_threads(pow, [(2, 3), (3, 2)], n_jobs=2)
     [8, 9]
     """

@@ -1,0 +1,364 @@
+"""Linear SVMs on rows that lie in blocks, anywhere: sums and a few thousand rows are enough.
+
+The SVMs of :mod:`supred.numerics.linear_svm`, solved without seeing all rows at once. Given a guess
+of w and b, each block is asked for
+
+- its hinge losses, which certify the guess,
+- its rows nearest to the margin of each SVM,
+- its other rows as sums: rows of one class at about the same distance from the margin are merged
+  into one row at their mean, with the sum of their bounds.
+
+A dual variable of a merged row is one for each of its members, so that the dual objective of
+the merged problem is a lower bound of the whole one. Rows that are surely at a bound lose nothing
+by being merged; the rows whose dual variables are in between lie at the margin and come as
+they are. The solution is the next guess, until primal and dual objective meet.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from supred.numerics.svm_interior_point import interior_point
+
+# Rows that are asked for at first, per SVM, and at least so many per dimension.
+WORKING = 500
+PER_DIMENSION = 10
+# Most rows of one SVM that are ever asked for.
+MOST_ROWS = 200_000
+MAX_ROUNDS = 30
+# The number of rows grows when a round leaves more than this part of the gap.
+SLOW = 0.2
+# A row this close to its margin is on it; which of such rows are taken is left to a hash.
+ON_MARGIN = 1e-9
+# Rows are merged with others whose slack lies between the same two of these.
+_STEPS = np.array([ON_MARGIN, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0, 2.0])
+EDGES = np.concatenate([-_STEPS[::-1], _STEPS])
+N_BINS = len(EDGES) + 1
+# Merged rows are kept apart by class unless their sums would take more numbers than this.
+MOST_SUMS = 2_000_000
+# A row that pads a working set is a copy of another with this part of its bound.
+PADDING = 1e-30
+# What rounding leaves of a sum from which all members were taken.
+NOTHING_LEFT = 1e-12
+
+
+class Blocks(Protocol):
+    """Blocks of rows that can be asked."""
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Add up ``function(first, Z, class_index, u, *arguments)`` over the blocks.
+
+        `first` is the number of the block's first row, Z its rows, u their bounds.
+        """
+
+
+@dataclass(frozen=True)
+class SVMs:
+    """Linear SVMs with the certificate of their accuracy.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_svms, n_dimensions)
+    intercept : ndarray of shape (n_svms,)
+    objective, gap : ndarrays of shape (n_svms,)
+        Primal objective, and how far it is from the optimum at most.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    objective: np.ndarray
+    gap: np.ndarray
+
+
+@dataclass
+class NearRows:
+    """The rows nearest to the margin of one SVM; of two of these the nearest are kept."""
+
+    most: int
+    key: np.ndarray  # (n,): distance to the margin, a hash for rows on it
+    number: np.ndarray  # (n,)
+    rows: np.ndarray  # (n, 3 + L): class index, bound, slack, z
+
+    def __iadd__(self, other: "NearRows") -> "NearRows":
+        key = np.concatenate([self.key, other.key])
+        nearest = np.arange(len(key))
+        if len(key) > self.most:
+            nearest = np.sort(np.argpartition(key, self.most)[: self.most])
+        self.key = key[nearest]
+        self.number = np.concatenate([self.number, other.number])[nearest]
+        self.rows = np.concatenate([self.rows, other.rows])[nearest]
+        return self
+
+
+def survey(
+    first: int,
+    Z: np.ndarray,
+    class_index: np.ndarray,
+    u: np.ndarray,
+    guess: np.ndarray,
+    signs: np.ndarray,
+    groups: np.ndarray,
+    known: list[np.ndarray],
+    most: list[int],
+) -> tuple[np.ndarray, np.ndarray, tuple[NearRows, ...]]:
+    """Look at a block from the margins of a guess.
+
+    Parameters
+    ----------
+    first : int
+        Number of the block's first row.
+    Z : ndarray of shape (n_rows, n_dimensions)
+    class_index : ndarray of shape (n_rows,)
+    u : ndarray of shape (n_rows,)
+        Upper bounds of the dual variables.
+    guess : ndarray of shape (n_svms, n_dimensions + 1)
+        w and b.
+    signs : ndarray of shape (n_classes, n_svms)
+        +1, -1 or 0.
+    groups : ndarray of shape (n_classes, n_svms)
+        Classes of one group may be merged.
+    known : list of ndarrays
+        For each SVM the numbers of rows that need not come again, sorted.
+    most : list of int
+        Rows that may come for each SVM.
+
+    Returns
+    -------
+    losses : ndarray of shape (n_svms,)
+        sum_n u_n max(0, e_n) over all rows.
+    merged : ndarray of shape (n_svms, n_groups, N_BINS, 1 + n_dimensions)
+        sum_n u_n (1, z_n) over the rows that are not known.
+    near : tuple of NearRows
+    """
+    slack = slacks(Z, class_index, guess, signs)
+    losses = u @ np.maximum(slack, 0.0)
+    n_rows, n_svms = slack.shape
+    extended = np.column_stack([np.ones(n_rows), Z])
+    cells = cells_of(slack, groups[class_index])
+    n_groups, ends = int(groups.max()) + 1, np.arange(n_rows + 1)
+    merged = np.empty((n_svms, n_groups, N_BINS, extended.shape[1]))
+    near = []
+    for k in range(n_svms):
+        bounds = u * (signs[class_index, k] != 0)
+        begin, end = np.searchsorted(known[k], [first, first + n_rows])
+        bounds[known[k][begin:end] - first] = 0.0
+        members = sparse.csc_matrix((bounds, cells[:, k], ends), shape=(n_groups * N_BINS, n_rows))
+        merged[k] = (members @ extended).reshape(n_groups, N_BINS, -1)
+        key = np.abs(slack[:, k])
+        on_margin = np.flatnonzero(key < ON_MARGIN)
+        key[on_margin] = ON_MARGIN * hashed(first + on_margin)
+        key[bounds == 0] = np.inf
+        rows = np.arange(n_rows)
+        if most[k] < n_rows:
+            rows = np.sort(np.argpartition(key, most[k])[: most[k]])
+        rows = rows[key[rows] < np.inf]
+        columns = class_index[rows], u[rows], slack[rows, k], Z[rows]
+        near.append(NearRows(most[k], key[rows], first + rows, np.column_stack(columns)))
+    return losses, merged, tuple(near)
+
+
+def slacks(
+    Z: np.ndarray, class_index: np.ndarray, guess: np.ndarray, signs: np.ndarray
+) -> np.ndarray:
+    """Return e_nk = 1 - y_nk (w_k . z_n + b_k), 0 where an SVM does not see a row."""
+    y = signs[class_index]
+    slack = 1.0 - y * (Z @ guess[:, :-1].T + guess[:, -1])
+    return slack if signs.all() else slack * (y != 0)
+
+
+def cells_of(slack: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Return with which rows each one is merged: those of its group with about its slack."""
+    return N_BINS * group + np.searchsorted(EDGES, slack)
+
+
+def hashed(numbers: np.ndarray) -> np.ndarray:
+    """Return a number in [0, 1) for each whole number, the same one everywhere."""
+    x = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    x ^= x >> np.uint64(31)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    return (x >> np.uint64(11)) / 2.0**53
+
+
+def solve_over_blocks(
+    blocks: Blocks,
+    signs: np.ndarray,
+    n_dimensions: int,
+    *,
+    tol: float,
+    start: np.ndarray | None = None,
+) -> SVMs:
+    """Solve one linear SVM per column of `signs` to a relative duality gap of `tol`.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    signs : ndarray of shape (n_classes, n_svms)
+        Sign of each class in each SVM: +1, -1 or 0.
+    n_dimensions : int
+    tol : float
+    start : ndarray of shape (n_svms, n_dimensions + 1), optional
+        A guess of w and b. An SVM that does not become better than that stays as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.svm_over_blocks import solve_over_blocks
+    >>> class Block:  # all rows are one block
+    ...     def sum(self, function, *arguments):
+    ...         return function(0, np.array([[-1.0], [1.0]]), np.arange(2), np.ones(2), *arguments)
+    >>> svms = solve_over_blocks(Block(), np.array([[-1], [1]]), 1, tol=1e-8)
+    >>> svms.coef.round(4), bool(svms.gap[0] < 1e-8)
+    (array([[1.]]), True)
+    """
+    signs = np.asarray(signs, dtype=float)
+    n_classes, n_svms = signs.shape
+    groups = np.tile(np.arange(n_classes)[:, None], (1, n_svms))
+    if n_svms * n_classes * N_BINS * (n_dimensions + 1) > MOST_SUMS:
+        groups = (signs > 0).astype(int)
+    least = max(WORKING, PER_DIMENSION * (n_dimensions + 1))
+    sets = [WorkingSet.empty(n_dimensions) for _ in range(n_svms)]
+    # Without a guess all rows look alike, and each class is merged to its mean.
+    guess = np.zeros((n_svms, n_dimensions + 1)) if start is None else start.copy()
+    wanted = np.full(n_svms, 0 if start is None else least)
+    best, upper, lower = guess.copy(), np.full(n_svms, np.inf), np.zeros(n_svms)
+    left, last_gap = np.arange(n_svms), np.full(n_svms, np.inf)
+    for _ in range(MAX_ROUNDS):
+        losses, merged, near = blocks.sum(
+            survey,
+            guess[left],
+            signs[:, left],
+            groups[:, left],
+            [sets[k].number for k in left],
+            wanted[left].tolist(),
+        )
+        primal = 0.5 * np.square(guess[left, :-1]).sum(axis=1) + losses
+        for i, k in enumerate(left):
+            sets[k].take(near[i], merged[i], signs[:, k], groups[:, k])
+            candidates = [(primal[i], guess[k])]
+            if not np.isfinite(upper[k]):
+                candidates += sets[k].constants()
+            for value, parameters in candidates:
+                if value < upper[k]:
+                    upper[k], best[k] = value, parameters
+        gap = upper - lower
+        slow = gap > SLOW * last_gap
+        sizes = np.array([len(each.number) for each in sets])
+        wanted = np.where(slow, np.maximum(least, 2 * sizes), least)
+        left = left[(gap > tol * upper)[left] & (sizes < MOST_ROWS)[left]]
+        if not len(left):
+            break
+        last_gap = gap
+        cold = not guess.any()
+        guess[left], dual = _solve_together(
+            [sets[k] for k in left], None if cold else guess[left], 0.1 * tol
+        )
+        lower[left] = np.maximum(lower[left], dual)
+    return SVMs(best[:, :-1].copy(), best[:, -1].copy(), upper, upper - lower)
+
+
+@dataclass
+class WorkingSet:
+    """What is known of the rows of one SVM: some as they are, all others merged."""
+
+    number: np.ndarray  # (n,) sorted
+    rows: np.ndarray  # (n, 2 + L): sign, bound, z
+    merged: np.ndarray  # (m, 2 + L)
+
+    @classmethod
+    def empty(cls, n_dimensions: int) -> "WorkingSet":
+        """Return the set of nothing."""
+        nothing = np.empty((0, 2 + n_dimensions))
+        return cls(np.empty(0, dtype=np.int64), nothing, nothing)
+
+    def take(
+        self, near: NearRows, merged: np.ndarray, signs: np.ndarray, groups: np.ndarray
+    ) -> None:
+        """Take in rows that came, and merged rows, of which these are no members any more."""
+        class_index = near.rows[:, 0].astype(int)
+        sums = merged.reshape(-1, merged.shape[-1]).copy()
+        totals = sums[:, 0].copy()
+        members = near.rows[:, 1:2] * np.column_stack([np.ones(len(near.rows)), near.rows[:, 3:]])
+        np.subtract.at(sums, cells_of(near.rows[:, 2], groups[class_index]), members)
+        there = sums[:, 0] > NOTHING_LEFT * totals
+        sign = np.zeros(len(merged))
+        sign[groups] = signs
+        sums, sign = sums[there], np.repeat(sign, N_BINS)[there]
+        self.merged = np.column_stack([sign, sums[:, 0], sums[:, 1:] / sums[:, :1]])
+        came = np.column_stack([signs[class_index], near.rows[:, 1], near.rows[:, 3:]])
+        number = np.concatenate([self.number, near.number])
+        order = np.argsort(number)
+        self.number, self.rows = number[order], np.concatenate([self.rows, came])[order]
+
+    def all(self) -> np.ndarray:
+        """Return the rows and the merged rows."""
+        return np.concatenate([self.rows, self.merged])
+
+    def constants(self) -> list[tuple[float, np.ndarray]]:
+        """Return the objective and the parameters of the two constant decisions."""
+        rows = self.all()
+        found = []
+        for sign in (-1.0, 1.0):
+            parameters = np.zeros(rows.shape[1] - 1)
+            parameters[-1] = sign
+            found.append((2.0 * float(rows[rows[:, 0] != sign, 1].sum()), parameters))
+        return found
+
+
+def _solve_together(
+    sets: list[WorkingSet], guess: np.ndarray | None, tol: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solve the SVMs of working sets; return w and b, and a lower bound of each objective.
+
+    They go through the same array operations, in coordinates in which the rows have mean zero and
+    unit size, padded to one size by copies of next to no weight.
+    """
+    rows = [each.all() for each in sets]
+    sizes = [len(each) for each in rows]
+    padded = np.stack(
+        [np.pad(each, ((0, max(sizes) - len(each)), (0, 0)), "edge") for each in rows]
+    )
+    for each, size in zip(padded, sizes, strict=True):
+        each[size:, 1] *= PADDING
+    y, u, Z = padded[:, :, 0], padded[:, :, 1], padded[:, :, 2:]
+    center = np.einsum("kn,knl->kl", u, Z) / u.sum(axis=1)[:, None]
+    moved = Z - center[:, None]
+    spread = np.einsum("kn,knl,knl->k", u, moved, moved) / u.sum(axis=1)
+    scale = np.sqrt(np.where(spread > 0, spread / Z.shape[2], 1.0))[:, None]
+    moved /= scale[:, :, None]
+    if guess is not None:
+        bias = guess[:, -1] + (guess[:, :-1] * center).sum(axis=1)
+        guess = np.column_stack([guess[:, :-1] * scale, bias])
+    points, y = np.ascontiguousarray(moved.swapaxes(1, 2)), np.ascontiguousarray(y)
+    u = u * scale**2
+    v, primal, dual = _interior_point(points, y, u, guess, tol)
+    # A guess is no guide where the z step has put many rows on its margin: the path that
+    # begins there may end far from the optimum.
+    lost = np.flatnonzero(primal - dual > 10.0 * tol * primal) if guess is not None else []
+    if len(lost):
+        again = _interior_point(points[lost], y[lost], u[lost], None, tol)
+        v[lost] = np.where((again[1] < primal[lost])[:, None], again[0], v[lost])
+        dual[lost] = np.maximum(dual[lost], again[2])
+    coef = v[:, :-1] / scale
+    bias = v[:, -1] - (coef * center).sum(axis=1)
+    return np.column_stack([coef, bias]), dual / scale[:, 0] ** 2
+
+
+def _interior_point(
+    points: np.ndarray, y: np.ndarray, u: np.ndarray, guess: np.ndarray | None, tol: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return w and b of each SVM, its objective and a lower bound of that."""
+    nothing = np.zeros(points.shape[:2])
+    w, b, a, _ = interior_point(points, y, u, nothing, nothing[:, 0], tol, guess=guess)
+    slack = 1.0 - y * ((w[:, None] @ points)[:, 0] + b[:, None])
+    primal = 0.5 * np.square(w).sum(axis=1) + (u * np.maximum(slack, 0.0)).sum(axis=1)
+    # Shrink the heavier side so that sum a_n y_n = 0 holds: then the dual objective is a bound.
+    for _ in range(2):
+        sides = np.stack([(a * (y == sign)).sum(axis=1) for sign in (-1.0, 1.0)])
+        share = sides.min(axis=0) / np.maximum(sides, 1e-300)
+        a = a * np.where(y < 0, share[0][:, None], share[1][:, None])
+    force = (points @ (a * y)[:, :, None])[:, :, 0]
+    dual = a.sum(axis=1) - 0.5 * np.square(force).sum(axis=1)
+    return np.column_stack([w, b]), primal, dual

@@ -1,0 +1,103 @@
+"""What lives with the rows: one value for each block, made and used where the block is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from supred.common.threads import in_order
+
+if TYPE_CHECKING:
+    from supred.rows.blocks import LocalRows
+
+
+class RowValues(ABC):
+    """One value per block of rows, such as the labels of its rows.
+
+    A value never changes. A visit makes new ones, which can be made again by the same visit if
+    they are lost. The functions may run elsewhere, as those of :class:`supred.rows.blocks.Rows`.
+    """
+
+    @abstractmethod
+    def visit(self, function: Callable[..., Any], *arguments: Any) -> tuple["RowValues", Any]:
+        """Call ``function(block, value, *arguments)`` for each block of rows.
+
+        The function returns the new value of the block and a term; the new values and the sum of
+        the terms, in the order of the blocks, are returned.
+        """
+
+    @abstractmethod
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Add up ``function(value, *arguments)`` in the order of the blocks, without their rows."""
+
+    @abstractmethod
+    def collect(self, function: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """Stack ``function(value)``: for callers that cannot do without."""
+
+
+class LocalValues(RowValues):
+    """Values of blocks that are visited on this machine, in the threads that there are.
+
+    Parameters
+    ----------
+    rows : LocalRows
+    parts : list of slice
+        The blocks.
+    values : list
+        One for each of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.rows.blocks import rows_of
+    >>> labels = rows_of(np.eye(3)).attach(lambda first, y: y, np.array([1, 2, 3]))
+    >>> doubled, total = labels.visit(lambda block, y: (2 * y, block.T @ y))
+    >>> total, doubled.sum(np.sum)
+    (array([1., 2., 3.]), np.int64(12))
+    """
+
+    def __init__(self, rows: "LocalRows", parts: list[slice], values: list[Any]) -> None:
+        self.rows = rows
+        self.parts = parts
+        self.values = values
+
+    def visit(self, function: Callable[..., Any], *arguments: Any) -> tuple["LocalValues", Any]:
+        """Call ``function(block, value, *arguments)`` for each block of rows."""
+        made = []
+
+        def terms() -> Iterable[Any]:
+            visited = zip(self.parts, self.values, strict=True)
+            calls = ((part, (value, *arguments)) for part, value in visited)
+            for value, term in self.rows.visits(function, calls):
+                made.append(value)
+                yield term
+
+        total = total_of(terms())
+        return LocalValues(self.rows, self.parts, made), total
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Add up ``function(value, *arguments)`` in the order of the blocks."""
+        return total_of(in_order(function, ((value, *arguments) for value in self.values)))
+
+    def collect(self, function: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """Stack ``function(value)``."""
+        return np.concatenate([function(value) for value in self.values])
+
+
+def total_of(terms: Iterable[Any]) -> Any:
+    """Add up terms in their order; the first one is written to."""
+    total: Any = None
+    for term in terms:
+        total = term if total is None else add(total, term)
+    if total is None:
+        raise ValueError("there are no rows to sum over.")
+    return total
+
+
+def add(total: Any, term: Any) -> Any:
+    """Add an array, a number or a tuple of them to `total`, in place where that is possible."""
+    if isinstance(total, tuple):
+        return tuple(add(one, other) for one, other in zip(total, term, strict=True))
+    total += term
+    return total

@@ -1,0 +1,101 @@
+"""SVMs from sums and a few rows, against those that see all rows at once."""
+
+import numpy as np
+import pytest
+
+from supred.low_dim_svm.z_step import two_class_z_step
+from supred.numerics import svm_over_blocks
+from supred.numerics.decisions import task_signs
+from supred.numerics.linear_svm import solve_linear_svm, solve_linear_svms
+from supred.numerics.svm_over_blocks import solve_over_blocks
+from supred.rows.values import total_of
+
+
+class Blocks:
+    """Rows of arrays in blocks; it counts what is asked and what comes back."""
+
+    def __init__(self, Z, class_index, u, n_blocks=7):
+        self.parts = np.array_split(np.arange(len(Z)), n_blocks)
+        self.arrays = Z, class_index, u
+        self.n_asked = self.n_rows = 0
+
+    def sum(self, function, *arguments):
+        terms = [
+            function(part[0], *(array[part] for array in self.arrays), *arguments)
+            for part in self.parts
+        ]
+        total = total_of(terms)
+        self.n_asked += 1
+        self.n_rows += sum(len(near.key) for near in total[2])
+        return total
+
+
+def rows(n_rows=4000, n_classes=4, n_dimensions=3, spread=1.0, seed=0):
+    rng = np.random.RandomState(seed)
+    class_index = rng.randint(n_classes, size=n_rows)
+    centers = 2.0 * rng.normal(size=(n_classes, n_dimensions))
+    Z = centers[class_index] + spread * rng.normal(size=(n_rows, n_dimensions))
+    return Z, class_index, rng.uniform(0.5, 2.0, size=n_rows)
+
+
+@pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("spread", [0.1, 1.0, 4.0], ids=["separable", "overlapping", "noisy"])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+@pytest.mark.parametrize("grouped", [True, False], ids=["by class", "by sign"])
+def test_the_optimum_is_that_over_all_rows(C, spread, multi_class, grouped, monkeypatch):
+    if not grouped:
+        monkeypatch.setattr(svm_over_blocks, "MOST_SUMS", 0)
+    Z, class_index, weights = rows(spread=spread)
+    signs = task_signs(np.arange(4), 4, multi_class)
+    reference = solve_linear_svms(Z, signs[class_index], C * weights, tol=1e-8)
+    found = solve_over_blocks(Blocks(Z, class_index, C * weights), signs, 3, tol=1e-8)
+    assert (found.gap <= 1e-8 * found.objective).all()
+    np.testing.assert_allclose(found.objective, [svm.objective for svm in reference], rtol=3e-8)
+    y = signs[class_index]
+    slack = np.maximum(0, 1 - y * (Z @ found.coef.T + found.intercept)) * (y != 0)
+    primal = 0.5 * np.square(found.coef).sum(axis=1) + (C * weights) @ slack
+    np.testing.assert_allclose(found.objective, primal, rtol=1e-12)
+
+
+def test_blocks_and_a_start_change_little_and_few_rows_travel():
+    Z, class_index, weights = rows(n_rows=20_000)
+    signs = task_signs(np.arange(4), 4, "ovr")
+    one = Blocks(Z, class_index, weights, n_blocks=1)
+    many = Blocks(Z, class_index, weights, n_blocks=40)
+    first = solve_over_blocks(one, signs, 3, tol=1e-8)
+    second = solve_over_blocks(many, signs, 3, tol=1e-8)
+    np.testing.assert_allclose(first.coef, second.coef, rtol=1e-6)
+    assert many.n_rows < 4 * 4000
+    start = np.column_stack([first.coef, first.intercept])
+    again = solve_over_blocks(one, signs, 3, tol=1e-8, start=start)
+    assert (again.objective <= first.objective).all()
+
+
+def test_rows_that_the_z_step_put_on_the_margin():
+    """Thousands of rows on the margin of the guess, which says nothing about their duals."""
+    rng = np.random.RandomState(0)
+    F = rng.randn(20_000, 3)
+    y = np.where(F[:, 0] + 0.7 * rng.randn(20_000) > 0, 1.0, -1.0)
+    u = np.ones(len(y))
+    last = solve_linear_svm(F[:2000], y[:2000], u[:2000], tol=1e-8)
+    Z = two_class_z_step(F, y, last.coef, last.intercept, c=1.2 / float(last.coef @ last.coef))
+    reference = solve_linear_svm(Z, y, u, tol=1e-8)
+    blocks = Blocks(Z, (y > 0).astype(int), u)
+    guess = np.append(last.coef, last.intercept)[None]
+    found = solve_over_blocks(blocks, np.array([[-1], [1]]), 3, tol=1e-8, start=guess)
+    np.testing.assert_allclose(found.objective[0], reference.objective, rtol=3e-8)
+    assert blocks.n_rows < 5000
+
+
+def test_one_sign_only_and_one_side_much_heavier():
+    Z, class_index, _ = rows(n_classes=2)
+    alone = solve_over_blocks(
+        Blocks(Z, np.zeros(len(Z), dtype=int), np.ones(len(Z))), np.array([[-1], [1]]), 3, tol=1e-8
+    )
+    assert (alone.intercept[0], alone.objective[0], alone.gap[0]) == (-1.0, 0.0, 0.0)
+    for ratio in (30.0, 1e4):
+        u = np.where(class_index, ratio, 1.0)
+        y = np.where(class_index, 1.0, -1.0)
+        reference = solve_linear_svm(Z, y, u, tol=1e-6)
+        found = solve_over_blocks(Blocks(Z, class_index, u), np.array([[-1], [1]]), 3, tol=1e-6)
+        assert found.objective[0] <= reference.objective * (1 + 1e-5)
