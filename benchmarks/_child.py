@@ -103,11 +103,11 @@ def _stop_after(iteration: int) -> None:
 
     regress, calls = BasisMapping.regress, []
 
-    def interrupted(self: Any, Z: np.ndarray, mu: float) -> None:
+    def interrupted(self: Any, coordinates: Any, mu: float) -> float:
         calls.append(mu)
         if len(calls) == iteration + 2:  # the start is the first
             raise KeyboardInterrupt
-        regress(self, Z, mu)
+        return regress(self, coordinates, mu)
 
     BasisMapping.regress = interrupted  # type: ignore[method-assign]
 

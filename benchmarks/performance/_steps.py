@@ -11,13 +11,12 @@ from typing import Any
 # Step of the fit -> the function that does it. What a step calls is not counted twice.
 STEPS = {
     "centres (one k-means step)": "supred.low_dim_svm.mappings.choice:choose_centers",
-    "Phi": "supred.low_dim_svm.mappings.basis:GaussianBasis.__call__",
-    "Phi^T Phi": "supred.low_dim_svm.mappings.basis:BasisMapping.prepare",
-    "factors": "supred.low_dim_svm.mappings.f_step:NormalEquations.solve",
-    "F: Phi^T Z": "supred.low_dim_svm.mappings.basis:BasisMapping.regress",
-    "F of the rows": "supred.low_dim_svm.mappings.basis:BasisMapping.project_training",
+    "width and ridge": "supred.low_dim_svm.mappings.choice:choose_width_and_ridge",
+    "Phi and Phi^T Phi": "supred.low_dim_svm.mappings.basis:BasisMapping.prepare",
+    "start": "supred.low_dim_svm.alternation:place",
+    "F, z, Phi^T Z": "supred.low_dim_svm.alternation:z_step",
     "g": "supred.low_dim_svm.losses:HingeLoss.g_step",
-    "Z": "supred.low_dim_svm.losses:HingeLoss.z_step",
+    "f": "supred.low_dim_svm.mappings.basis:BasisMapping.regress",
 }
 
 
@@ -104,9 +103,8 @@ def flops_of_fit(
     passes = n_iter + 1
     return {
         "centres (one k-means step)": 2.0 * min(N, 10 * M) * M * D,
-        "Phi": 2.0 * N * M * D,
-        "Phi^T Phi": float(N) * M * M,  # half of the symmetric product
-        "factors": n_factors * M**3 / 3.0 + passes * 2.0 * M * M * L,
-        "F: Phi^T Z": passes * 2.0 * N * M * L,
-        "F of the rows": passes * 2.0 * N * M * L,
+        "Phi and Phi^T Phi": 2.0 * N * M * D + float(N) * M * M,  # half of the symmetric product
+        "start": 2.0 * N * M * L,
+        "F, z, Phi^T Z": passes * 4.0 * N * M * L,
+        "f": n_factors * M**3 / 3.0 + passes * 2.0 * M * M * L,
     }

@@ -63,9 +63,9 @@ def coordinates(X: np.ndarray, y: np.ndarray, n_centers: int) -> np.ndarray:
     seen: list[np.ndarray] = []
     original = HingeLoss.g_step
 
-    def train(self: HingeLoss, Z: np.ndarray) -> None:
-        seen.append(Z)
-        original(self, Z)
+    def train(self: HingeLoss, blocks: Any, *rest: Any) -> Any:
+        seen.append(blocks.collect(lambda rows: rows.Z))
+        return original(self, blocks, *rest)
 
     HingeLoss.g_step = train  # type: ignore[method-assign]
     try:

@@ -59,6 +59,7 @@ def hinge_g_step(
     *,
     start: Parameters | None = None,
     tol: float = SVM_TOL,
+    fast: bool = False,
 ) -> Classifier:
     """Fit one linear SVM per column of `signs` to the coordinates.
 
@@ -77,6 +78,8 @@ def hinge_g_step(
         Weights and biases of the last g step.
     tol : float
         Relative duality gap.
+    fast : bool
+        Use compiled loops where they are there.
 
     Examples
     --------
@@ -91,7 +94,9 @@ def hinge_g_step(
     (array([[1.]]), True)
     """
     guess = None if start is None else np.column_stack(start)
-    svms = solve_over_blocks(_Bounded(blocks, C), signs, n_dimensions, tol=tol, start=guess)
+    svms = solve_over_blocks(
+        _Bounded(blocks, C), signs, n_dimensions, tol=tol, start=guess, fast=fast
+    )
     gap = float((svms.gap / np.maximum(svms.objective, 1e-300)).max())
     return Classifier((svms.coef, svms.intercept), float(svms.objective.sum()), gap)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from supred.low_dim_svm.g_step import (
     hinge_slacks,
     log_g_step,
 )
-from supred.low_dim_svm.z_step import hinge_z_step, two_class_z_step
+from supred.low_dim_svm.z_step import compiled_z_step, hinge_z_step, two_class_z_step
 from supred.low_dim_svm.z_step_log import class_scores, log_z_step, row_losses
+from supred.numerics.compiled import is_there, worthwhile
 from supred.numerics.decisions import linear_scores, task_signs
 
 if TYPE_CHECKING:
@@ -64,12 +65,15 @@ class HingeLoss:
     multi_class : {"ovr", "ovo"}
     tol : float
         Relative duality gap of the g step.
+    fast : bool
+        Use compiled loops where they are there.
     """
 
     n_classes: int
     C: float = 1.0
     multi_class: str = "ovr"
     tol: float = SVM_TOL
+    fast: bool = False
 
     @cached_property
     def signs(self) -> np.ndarray:
@@ -87,10 +91,13 @@ class HingeLoss:
     ) -> np.ndarray:
         """Return argmin over z of ``mu/2 ||z - F||^2 + C sum_k xi_k``, row by row."""
         coef, intercept = classifier
-        c, signs = 2.0 * self.C / mu, self.signs[class_index]
-        if signs.shape[1] == 1:
-            return two_class_z_step(F, signs[:, 0], coef[0], float(intercept[0]), c)
-        return hinge_z_step(F, signs, coef, intercept, c)[0]
+        c = 2.0 * self.C / mu
+        if len(coef) == 1:
+            y = self.signs[class_index, 0]
+            return two_class_z_step(F, y, coef[0], float(intercept[0]), c)
+        if self.fast and is_there():
+            return compiled_z_step(F, class_index, self.signs, coef, intercept, c)
+        return hinge_z_step(F, self.signs[class_index], coef, intercept, c)
 
     def row_losses(
         self, Z: np.ndarray, class_index: np.ndarray, classifier: Parameters
@@ -140,6 +147,10 @@ class LogLoss:
         return linear_scores(Z, *classifier, self.n_classes, "ovr")
 
 
-def make_loss(loss: str, n_classes: int, *, C: float, multi_class: str = "ovr") -> Any:
-    """Return the loss of that name, "hinge" or "log"."""
-    return LogLoss(n_classes, C) if loss == "log" else HingeLoss(n_classes, C, multi_class)
+def make_loss(
+    loss: str, n_classes: int, *, C: float, multi_class: str = "ovr", n_rows: int = 0
+) -> Loss:
+    """Return the loss of that name, "hinge" or "log"; for many rows it uses compiled loops."""
+    if loss == "log":
+        return LogLoss(n_classes, C)
+    return HingeLoss(n_classes, C, multi_class, fast=worthwhile(n_rows))

@@ -73,7 +73,11 @@ def train(
     ('converged', 0.0)
     """
     loss = make_loss(
-        settings.loss, problem.n_classes, C=settings.C, multi_class=settings.multi_class
+        settings.loss,
+        problem.n_classes,
+        C=settings.C,
+        multi_class=settings.multi_class,
+        n_rows=problem.n_rows,
     )
     rows = mapping.rows.attach(BlockRows, problem.class_index, problem.weights)
     start = None

@@ -13,18 +13,19 @@ the few rows on which that fails go to an interior point method.
 
 import numpy as np
 
-from supred.low_dim_svm.z_step_hard_rows import NOTHING, solve_hard_rows
+from supred.low_dim_svm.z_step_hard_rows import solve_hard_rows
+from supred.numerics.compiled import compiled, z_step_of_rows
 
 # Rows are treated in chunks that stay in the cache.
 CHUNK = 16384
 # Rows that are not finished after these sweeps are left to the interior point method.
 MAX_SWEEPS = 31
-# Fewer rows with the same free SVMs are not worth a matrix of their own.
-FEWEST_ALIKE = 4
 # Sweeps before the first closed form, and the most SVMs for which it is tried.
 FIRST_JUMP = 3
 MOST_SVMS = 50
-DEFAULT_TOL = 1e-10
+DEFAULT_TOL = 1e-13
+# What the interior point method reaches, and how near to a bound, as a part of c, it comes.
+HARD_TOL, AT_BOUND = 1e-10, 1e-6
 
 
 def two_class_z_step(
@@ -68,9 +69,8 @@ def hinge_z_step(
     intercept: np.ndarray,
     c: float,
     *,
-    start: np.ndarray | None = None,
     tol: float = DEFAULT_TOL,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> np.ndarray:
     """Solve the z step of several SVMs by coordinate ascent, all rows together.
 
     Parameters
@@ -82,39 +82,56 @@ def hinge_z_step(
     intercept : ndarray of shape (n_svms,)
     c : float
         2 C / mu.
-    start : ndarray of shape (n_svms, n_rows), optional
-        The t of an earlier, similar problem.
     tol : float
-        A row is finished when its duality gap is at most `tol` times its objective.
+        A row is finished when its duality gap is at most `tol` times its objective plus c, which
+        the closed form reaches and sweeps hardly ever do.
 
     Returns
     -------
     Z : ndarray of shape (n_rows, n_dimensions)
-    t : ndarray of shape (n_svms, n_rows)
     """
     n_rows, n_svms = signs.shape
     if F.shape[1] > n_svms:
         # Rows only move along the w_k: work with coordinates in their span.
         span, triangle = np.linalg.qr(coef.T)  # (L, n_svms), (n_svms, n_svms)
         G = F @ span
-        moved, t = hinge_z_step(
-            G,
-            signs,
-            np.ascontiguousarray(triangle.T),
-            intercept,
-            c,
-            start=start,
-            tol=tol,
-        )
-        return F + (moved - G) @ span.T, t
+        moved = hinge_z_step(G, signs, np.ascontiguousarray(triangle.T), intercept, c, tol=tol)
+        return F + (moved - G) @ span.T
     Z = np.empty((n_rows, F.shape[1]))
-    t = np.empty((n_svms, n_rows))
     for begin in range(0, n_rows, CHUNK):
         part = slice(begin, begin + CHUNK)
         y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
-        first = np.zeros_like(y) if start is None else np.clip(start[:, part], 0.0, c)
-        Z[part], t[:, part] = _ascend(F[part], y, coef, intercept, c, first, tol)
-    return Z, t
+        Z[part] = _ascend(F[part], y, coef, intercept, c, tol)
+    return Z
+
+
+def compiled_z_step(
+    F: np.ndarray,
+    class_index: np.ndarray,
+    signs: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    *,
+    tol: float = DEFAULT_TOL,
+) -> np.ndarray:
+    """Do what :func:`hinge_z_step` does by a compiled loop over the rows.
+
+    Parameters
+    ----------
+    class_index : ndarray of shape (n_rows,)
+    signs : ndarray of shape (n_classes, n_svms)
+        Of each class.
+    F, coef, intercept, c, tol
+        As in :func:`hinge_z_step`.
+    """
+    F, Z = np.ascontiguousarray(F), np.empty(F.shape)
+    hard = np.empty(len(F), dtype=np.int64)
+    arguments = F, class_index, signs.astype(float), coef, intercept, c, tol, Z, hard
+    rows = hard[: compiled(z_step_of_rows)(*arguments)]
+    if len(rows):
+        Z[rows] = hinge_z_step(F[rows], signs[class_index[rows]], coef, intercept, c, tol=tol)
+    return Z
 
 
 def _ascend(
@@ -123,15 +140,12 @@ def _ascend(
     coef: np.ndarray,
     intercept: np.ndarray,
     c: float,
-    t: np.ndarray,
     tol: float,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> np.ndarray:
     """Sweep over the SVMs until the duality gap of every row is small."""
     squared_norms = np.einsum("kl,kl->k", coef, coef)
     active_svms = np.flatnonzero(squared_norms > 0)  # a zero w_k moves nothing
-    t[squared_norms == 0] = 0.0
-    t *= y != 0
-    z = F.T + 0.5 * (coef.T @ (t * y))  # (L, chunk)
+    t, z = np.zeros_like(y), np.array(F.T, order="C")  # (n_svms, chunk), (L, chunk)
     rows = np.arange(F.shape[0])
     z_open, t_open, y_open = z, t, y
     sweeps, batch = 0, 1
@@ -160,9 +174,16 @@ def _ascend(
             z_open, t_open, y_open = z_open[:, ~there], t_open[:, ~there], y_open[:, ~there]
             rows = rows[~there]
     if rows.size:
-        hard_z, hard_t = solve_hard_rows(F[rows], y_open.T, coef, intercept, c, tol)
-        z[:, rows], t[:, rows] = hard_z.T, hard_t.T
-    return z.T, t
+        hard_z, hard_t = solve_hard_rows(F[rows], y_open.T, coef, intercept, c, HARD_TOL)
+        z[:, rows] = hard_z.T
+        # It ends inside the box; at its bounds, the closed form gives the last digits.
+        bound = np.where(
+            hard_t < AT_BOUND * c, 0.0, np.where(hard_t > (1 - AT_BOUND) * c, c, hard_t)
+        )
+        z_there, t_there = _jump(F[rows].T, y_open, coef, intercept, c, bound.T)
+        there = _finished(F[rows].T, y_open, coef, intercept, c, z_there, t_there, tol)
+        z[:, rows[there]] = z_there[:, there]
+    return z.T
 
 
 def _jump(
@@ -184,15 +205,14 @@ def _jump(
     order = np.argsort(pattern, kind="stable")
     begins = np.flatnonzero(np.diff(pattern[order], prepend=-1.0))
     ends = np.append(begins[1:], len(order))
-    alike = ends - begins >= FEWEST_ALIKE
-    chosen = free[:, order[begins[alike]]].T  # (n_patterns, n_svms)
+    chosen = free[:, order[begins]].T  # (n_patterns, n_svms)
     # The matrix of the free SVMs, and the identity for the others, which ask for nothing.
     matrices = 0.5 * (coef @ coef.T) * (chosen[:, :, None] & chosen[:, None, :])
     matrices += np.eye(len(t)) * ~chosen[:, None, :]
     inverses = np.linalg.pinv(matrices, hermitian=True)
     v = np.where(free, 0.0, t) * y
     wanted = (y - intercept[:, None] - coef @ (F + 0.5 * (coef.T @ v))) * free
-    for inverse, begin, end in zip(inverses, begins[alike], ends[alike], strict=True):
+    for inverse, begin, end in zip(inverses, begins, ends, strict=True):
         rows = order[begin:end]
         v[:, rows] += inverse @ wanted[:, rows]
     t = np.clip(v * y, 0.0, c)
@@ -209,7 +229,7 @@ def _finished(
     t: np.ndarray,
     tol: float,
 ) -> np.ndarray:
-    """Tell which rows have a duality gap of at most `tol` times their objective.
+    """Tell which rows have a duality gap of at most `tol` times their objective plus c.
 
     The gap is ``sum_k (c max(0, e_k) - t_k e_k)`` with ``e_k = 1 - y_k (w_k . z + b_k)``.
     """
@@ -220,4 +240,4 @@ def _finished(
     flat = np.einsum("kl,kl->k", coef, coef) == 0
     gap -= c * np.maximum(slack[flat], 0.0).sum(axis=0)
     objective = np.square(z - F).sum(axis=0) + loss
-    return gap <= tol * objective + NOTHING * c
+    return gap <= tol * (objective + c)

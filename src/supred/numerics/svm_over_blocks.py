@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from supred.numerics.compiled import compiled, is_there, survey_of_rows
 from supred.numerics.svm_interior_point import interior_point
 
 # Rows that are asked for at first, per SVM, and at least so many per dimension.
@@ -103,6 +104,7 @@ def survey(
     groups: np.ndarray,
     known: list[np.ndarray],
     most: list[int],
+    fast: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, tuple[NearRows, ...]]:
     """Look at a block from the margins of a guess.
 
@@ -124,6 +126,8 @@ def survey(
         For each SVM the numbers of rows that need not come again, sorted.
     most : list of int
         Rows that may come for each SVM.
+    fast : bool
+        Use the compiled loop if it is there.
 
     Returns
     -------
@@ -133,30 +137,37 @@ def survey(
         sum_n u_n (1, z_n) over the rows that are not known.
     near : tuple of NearRows
     """
-    slack = slacks(Z, class_index, guess, signs)
-    losses = u @ np.maximum(slack, 0.0)
-    n_rows, n_svms = slack.shape
-    extended = np.column_stack([np.ones(n_rows), Z])
-    cells = cells_of(slack, groups[class_index])
-    n_groups, ends = int(groups.max()) + 1, np.arange(n_rows + 1)
-    merged = np.empty((n_svms, n_groups, N_BINS, extended.shape[1]))
+    n_rows, n_svms, n_groups = len(Z), len(guess), int(groups.max()) + 1
+    seen = np.ones((n_svms, n_rows), dtype=bool)
+    for k in range(n_svms):
+        begin, end = np.searchsorted(known[k], [first, first + n_rows])
+        seen[k, known[k][begin:end] - first] = False
+    merged = np.zeros((n_svms, n_groups, N_BINS, 1 + Z.shape[1]))
+    if fast and is_there():
+        slack, losses = np.empty((n_svms, n_rows)), np.zeros(n_svms)
+        look = compiled(survey_of_rows)
+        look(Z, class_index, u, guess, signs, groups, EDGES, ~seen, slack, losses, merged)
+    else:
+        slack = slacks(Z, class_index, guess, signs).T
+        losses = np.maximum(slack, 0.0) @ u
+        extended = np.column_stack([np.ones(n_rows), Z])
+        ends = np.arange(n_rows + 1)
+        for k in range(n_svms):
+            bounds = u * (signs[class_index, k] != 0) * seen[k]
+            cells = cells_of(slack[k], groups[class_index, k])
+            members = sparse.csc_matrix((bounds, cells, ends), shape=(n_groups * N_BINS, n_rows))
+            merged[k] = (members @ extended).reshape(n_groups, N_BINS, -1)
     near = []
     for k in range(n_svms):
-        bounds = u * (signs[class_index, k] != 0)
-        begin, end = np.searchsorted(known[k], [first, first + n_rows])
-        bounds[known[k][begin:end] - first] = 0.0
-        members = sparse.csc_matrix((bounds, cells[:, k], ends), shape=(n_groups * N_BINS, n_rows))
-        merged[k] = (members @ extended).reshape(n_groups, N_BINS, -1)
-        key = np.abs(slack[:, k])
+        candidates = np.flatnonzero(seen[k] & (signs[class_index, k] != 0))
+        key = np.abs(slack[k, candidates])
         on_margin = np.flatnonzero(key < ON_MARGIN)
-        key[on_margin] = ON_MARGIN * hashed(first + on_margin)
-        key[bounds == 0] = np.inf
-        rows = np.arange(n_rows)
-        if most[k] < n_rows:
-            rows = np.sort(np.argpartition(key, most[k])[: most[k]])
-        rows = rows[key[rows] < np.inf]
-        columns = class_index[rows], u[rows], slack[rows, k], Z[rows]
-        near.append(NearRows(most[k], key[rows], first + rows, np.column_stack(columns)))
+        key[on_margin] = ON_MARGIN * hashed(first + candidates[on_margin])
+        if most[k] < len(key):
+            nearest = np.sort(np.argpartition(key, most[k])[: most[k]])
+            key, candidates = key[nearest], candidates[nearest]
+        columns = class_index[candidates], u[candidates], slack[k, candidates], Z[candidates]
+        near.append(NearRows(most[k], key, first + candidates, np.column_stack(columns)))
     return losses, merged, tuple(near)
 
 
@@ -189,6 +200,7 @@ def solve_over_blocks(
     *,
     tol: float,
     start: np.ndarray | None = None,
+    fast: bool = False,
 ) -> SVMs:
     """Solve one linear SVM per column of `signs` to a relative duality gap of `tol`.
 
@@ -201,6 +213,8 @@ def solve_over_blocks(
     tol : float
     start : ndarray of shape (n_svms, n_dimensions + 1), optional
         A guess of w and b. An SVM that does not become better than that stays as it is.
+    fast : bool
+        Use the compiled loop where it is there.
 
     Examples
     --------
@@ -233,6 +247,7 @@ def solve_over_blocks(
             groups[:, left],
             [sets[k].number for k in left],
             wanted[left].tolist(),
+            fast,
         )
         primal = 0.5 * np.square(guess[left, :-1]).sum(axis=1) + losses
         for i, k in enumerate(left):
@@ -246,7 +261,7 @@ def solve_over_blocks(
         gap = upper - lower
         slow = gap > SLOW * last_gap
         sizes = np.array([len(each.number) for each in sets])
-        wanted = np.where(slow, np.maximum(least, 2 * sizes), least)
+        wanted = np.where(slow, np.maximum(least, sizes), least)
         left = left[(gap > tol * upper)[left] & (sizes < MOST_ROWS)[left]]
         if not len(left):
             break
@@ -283,8 +298,8 @@ class WorkingSet:
         members = near.rows[:, 1:2] * np.column_stack([np.ones(len(near.rows)), near.rows[:, 3:]])
         np.subtract.at(sums, cells_of(near.rows[:, 2], groups[class_index]), members)
         there = sums[:, 0] > NOTHING_LEFT * totals
-        sign = np.zeros(len(merged))
-        sign[groups] = signs
+        sign, part = np.zeros(len(merged)), signs != 0
+        sign[groups[part]] = signs[part]
         sums, sign = sums[there], np.repeat(sign, N_BINS)[there]
         self.merged = np.column_stack([sign, sums[:, 0], sums[:, 1:] / sums[:, :1]])
         came = np.column_stack([signs[class_index], near.rows[:, 1], near.rows[:, 3:]])

@@ -1,0 +1,252 @@
+"""The row-wise loops of z step and g step, compiled by Numba where it is installed.
+
+Each does what a function in NumPy does, which is its reference and stands in where there is no
+Numba: `pip install "supred[fast]"`. Compiled loops let other threads run, so that blocks of rows
+share out all cores. They pay from many rows on; compiling takes seconds, once.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+# Fewer rows than this are not worth the import of Numba.
+MANY_ROWS = 30_000
+# Sweeps over the SVMs before a row is left to the interior point method.
+MAX_SWEEPS = 200
+
+
+def worthwhile(n_rows: int) -> bool:
+    """Tell whether there are rows enough, and Numba.
+
+    Examples
+    --------
+    >>> from supred.numerics.compiled import worthwhile
+    >>> worthwhile(100)
+    False
+    """
+    return n_rows >= MANY_ROWS and is_there()
+
+
+@lru_cache(maxsize=1)
+def is_there() -> bool:
+    """Tell whether Numba is installed where this is called: on a worker, perhaps."""
+    return find_spec("numba") is not None
+
+
+@lru_cache(maxsize=4)
+def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a loop compiled to machine code, which is kept on disk."""
+    import numba
+
+    return numba.njit(nogil=True, cache=True)(loop)
+
+
+def survey_of_rows(
+    Z: np.ndarray,
+    class_index: np.ndarray,
+    u: np.ndarray,
+    guess: np.ndarray,
+    signs: np.ndarray,
+    groups: np.ndarray,
+    edges: np.ndarray,
+    known: np.ndarray,
+    slack: np.ndarray,
+    losses: np.ndarray,
+    merged: np.ndarray,
+) -> None:
+    """Look at each row from the margins of a guess.
+
+    The parameters but the last four are those of
+    :func:`supred.numerics.svm_over_blocks.survey`.
+
+    Parameters
+    ----------
+    edges : ndarray
+        Between which slacks rows are merged.
+    known : ndarray of bool, shape (n_svms, n_rows)
+        Rows that are not merged.
+    slack : ndarray of shape (n_svms, n_rows)
+        Where e_n is written to.
+    losses : ndarray of shape (n_svms,)
+        To which u_n max(0, e_n) is added.
+    merged : ndarray of shape (n_svms, n_groups, n_bins, 1 + n_dimensions)
+        To which u_n (1, z_n) is added.
+    """
+    n_rows, n_dimensions = Z.shape
+    for k in range(len(guess)):
+        for n in range(n_rows):
+            y = signs[class_index[n], k]
+            if y == 0.0:
+                slack[k, n] = 0.0
+                continue
+            score = guess[k, n_dimensions]
+            for i in range(n_dimensions):
+                score += guess[k, i] * Z[n, i]
+            value = 1.0 - y * score
+            slack[k, n] = value
+            if value > 0.0:
+                losses[k] += u[n] * value
+            if known[k, n]:
+                continue
+            cell = merged[k, groups[class_index[n], k], np.searchsorted(edges, value)]
+            cell[0] += u[n]
+            for i in range(n_dimensions):
+                cell[1 + i] += u[n] * Z[n, i]
+
+
+def z_step_of_rows(
+    F: np.ndarray,
+    class_index: np.ndarray,
+    signs: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    tol: float,
+    Z: np.ndarray,
+    hard: np.ndarray,
+) -> int:
+    """Solve the z step of each row: sweeps over the SVMs, then the closed form.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_rows, n_dimensions)
+    class_index : ndarray of shape (n_rows,)
+    signs : ndarray of shape (n_classes, n_svms)
+        +1.0, -1.0 or 0.0.
+    coef, intercept : ndarrays of shape (n_svms, n_dimensions) and (n_svms,)
+    c : float
+        2 C / mu.
+    tol : float
+        Relative and, times c, absolute duality gap of a row that is solved.
+    Z : ndarray of shape (n_rows, n_dimensions)
+        Where the coordinates are written to.
+    hard : ndarray of int, shape (n_rows,)
+        Where the numbers of rows that are not solved are written to.
+
+    Returns
+    -------
+    n_hard : int
+        How many are not.
+    """
+    n_rows, n_dimensions = F.shape
+    n_svms = len(coef)
+    products = np.zeros((n_svms, n_svms))  # 1/2 w_j . w_k
+    for j in range(n_svms):
+        for k in range(n_svms):
+            for i in range(n_dimensions):
+                products[j, k] += 0.5 * coef[j, i] * coef[k, i]
+    z, rest = np.empty(n_dimensions), np.empty(n_dimensions)
+    t, trial = np.empty(n_svms), np.empty(n_svms)
+    factor, right = np.empty((n_svms, n_svms)), np.empty(n_svms)
+    free, bound = np.empty(n_svms, dtype=np.int64), np.zeros(n_svms, dtype=np.int64)
+    n_hard = 0
+    for n in range(n_rows):
+        y = signs[class_index[n]]
+        solved = True
+        for i in range(n_dimensions):
+            z[i] = F[n, i]
+        for k in range(n_svms):
+            t[k] = 0.0
+            if y[k] != 0.0 and products[k, k] > 0.0:
+                score = intercept[k]
+                for i in range(n_dimensions):
+                    score += coef[k, i] * z[i]
+                if 1.0 - y[k] * score > 0.0:
+                    solved = False
+        for sweep in range(MAX_SWEEPS):
+            if solved:
+                break
+            for k in range(n_svms):
+                if y[k] == 0.0 or products[k, k] == 0.0:
+                    continue
+                score = intercept[k]
+                for i in range(n_dimensions):
+                    score += coef[k, i] * z[i]
+                new = t[k] + (1.0 - y[k] * score) / products[k, k]
+                new = min(max(new, 0.0), c)
+                step = 0.5 * (new - t[k]) * y[k]
+                if step != 0.0:
+                    for i in range(n_dimensions):
+                        z[i] += step * coef[k, i]
+                    t[k] = new
+            # Those at a bound stay; the others meet their margin. That is the end of a row once
+            # the sweeps no longer change which ones are at a bound.
+            changed = False
+            for k in range(n_svms):
+                at = 0 if t[k] == 0.0 else (2 if t[k] == c else 1)
+                changed = changed or at != bound[k]
+                bound[k] = at
+            if changed and sweep > 0:
+                continue
+            n_free = 0
+            for i in range(n_dimensions):
+                rest[i] = F[n, i]
+            for k in range(n_svms):
+                trial[k] = t[k]
+                if 0.0 < t[k] < c:
+                    free[n_free] = k
+                    n_free += 1
+                elif t[k] > 0.0:
+                    for i in range(n_dimensions):
+                        rest[i] += 0.5 * t[k] * y[k] * coef[k, i]
+            sound = True
+            for a in range(n_free):  # Cholesky factor of the free SVMs' products
+                j = free[a]
+                value = y[j] - intercept[j]
+                for i in range(n_dimensions):
+                    value -= coef[j, i] * rest[i]
+                for b in range(a + 1):
+                    entry = products[j, free[b]]
+                    for d in range(b):
+                        entry -= factor[a, d] * factor[b, d]
+                    if b < a:
+                        factor[a, b] = entry / factor[b, b]
+                        value -= factor[a, b] * right[b]
+                    else:
+                        if entry <= 1e-12 * products[j, j]:
+                            sound = False
+                            break
+                        factor[a, a] = np.sqrt(entry)
+                        right[a] = value / factor[a, a]
+                if not sound:
+                    break
+            if not sound:
+                continue
+            for a in range(n_free - 1, -1, -1):
+                value = right[a]
+                for b in range(a + 1, n_free):
+                    value -= factor[b, a] * right[b]
+                right[a] = value / factor[a, a]
+                trial[free[a]] = min(max(right[a] * y[free[a]], 0.0), c)
+            distance = 0.0
+            for i in range(n_dimensions):
+                rest[i] = F[n, i]
+            for k in range(n_svms):
+                if trial[k] > 0.0:
+                    for i in range(n_dimensions):
+                        rest[i] += 0.5 * trial[k] * y[k] * coef[k, i]
+            for i in range(n_dimensions):
+                distance += (rest[i] - F[n, i]) ** 2
+            loss, gap = 0.0, 0.0
+            for k in range(n_svms):
+                if y[k] == 0.0:
+                    continue
+                slack = 1.0 - y[k] * intercept[k]
+                for i in range(n_dimensions):
+                    slack -= y[k] * coef[k, i] * rest[i]
+                loss += c * max(slack, 0.0)
+                if products[k, k] > 0.0:
+                    gap += c * max(slack, 0.0) - trial[k] * slack
+            if gap <= tol * (distance + loss + c):
+                solved = True
+                for i in range(n_dimensions):
+                    z[i] = rest[i]
+        for i in range(n_dimensions):
+            Z[n, i] = z[i]
+        if not solved:
+            hard[n_hard] = n
+            n_hard += 1
+    return n_hard
