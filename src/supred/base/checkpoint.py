@@ -129,7 +129,7 @@ def data_identity(
         f"precision of {rows}": str(type_name(X)),
         f"rows of {rows}": digest(taken),
         labels: digest(class_index),
-        f"weights of {labels}": digest(weights),
+        f"weights of {labels}": digest(weights if weights.strides[0] else weights[:1]),
     }
 
 

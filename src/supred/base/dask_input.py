@@ -12,21 +12,28 @@ from supred.rows.cluster.collections import is_dask
 __all__ = ["is_dask", "lazily", "refuse", "unpacked"]
 
 
-def unpacked(X: Any, *values: Any) -> tuple[Any, ...]:
+def unpacked(X: Any, *values: Any, encode: bool = False) -> tuple[Any, ...]:
     """Return rows as a source if they are a Dask collection, and labels or weights on the host.
 
     Parameters
     ----------
     X : array-like, sparse matrix, RowSource or Dask collection
     *values : pairs (name, values) of labels or weights
+    encode : bool
+        Encode `y` on the cluster if it lies there with the rows.
     """
-    from supred.rows.cluster.collections import connected_client, gathered
+    from supred.rows.cluster.collections import connected_client, encoded, gathered
 
     if is_dask(X):
         from supred.rows.cluster.rows import DaskSource
 
         connected_client()
         X = DaskSource(X)
+        if encode:
+            values = tuple(
+                (name, encoded(value, name) if name == "y" and is_dask(value) else value)
+                for name, value in values
+            )
     return X, *(on_host(gathered(value, name)) for name, value in values)
 
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from supred.common.arguments import largest_magnitude
-from supred.common.labels import check_no_label_missing, encode_labels
+from supred.common.labels import EncodedLabels, check_no_label_missing, encode_labels
 from supred.rows.blocks import LARGEST_NUMBER, RowSource
 from supred.rows.files.reading import MemoryMap, ReadSource
 
@@ -65,8 +65,9 @@ def source_labels(X: RowSource, y: Any, *, name: str = "y") -> np.ndarray:
                 f"{name}=None: this estimator requires y to be passed, or a RowBlocks with "
                 "target=, the column of the labels."
             )
-    check_no_label_missing(y, name=name)
-    y = column_or_1d(y, warn=True)
+    if not isinstance(y, EncodedLabels):
+        check_no_label_missing(y, name=name)
+        y = column_or_1d(y, warn=True)
     if len(y) != X.shape[0]:
         check_consistent_length(np.empty(X.shape[0]), y)
     return y

@@ -1,5 +1,6 @@
 """Labels: classes and class indices, and labels that are missing."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,31 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 
+@dataclass(frozen=True)
+class EncodedLabels:
+    """Labels that were encoded where they lie, so that only a byte or two of each came here.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Sorted.
+    class_index : ndarray of shape (n_rows,)
+        In the smallest type that holds it.
+    """
+
+    classes: np.ndarray
+    class_index: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.class_index)
+
+
 def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes of `y` and the index of each row's class.
 
     Parameters
     ----------
-    y : array-like of shape (n_rows,)
+    y : array-like of shape (n_rows,) or EncodedLabels
         Labels of any type that can be sorted.
     name : str
         What to call `y` in an error.
@@ -28,10 +48,14 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     ValueError
         If a label is missing, the target is continuous or there are fewer than two classes.
     """
-    y = column_or_1d(y, warn=True)
-    check_no_label_missing(y, name=name)
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    if isinstance(y, EncodedLabels):
+        check_classification_targets(y.classes)
+        classes, codes = y.classes, y.class_index
+    else:
+        y = column_or_1d(y, warn=True)
+        check_no_label_missing(y, name=name)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"{name} holds one class only ({classes.tolist()}); "

@@ -297,7 +297,8 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         callbacks = FitCallbacks(
             self,
             problem.X,
-            problem.classes[problem.class_index],
+            # Labels of rows that are elsewhere stay there.
+            None if isinstance(problem.X, RowSource) else problem.classes[problem.class_index],
             None if isinstance(settings.max_iter, str) else settings.max_iter,
         )
         n_components = settings.dimensions(problem.n_classes)
@@ -339,15 +340,19 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         validation: tuple[Any, Any, Any],
     ) -> Problem:
         """Return the problem that rows, labels and weights pose, all checked."""
-        X, y, sample_weight = unpacked(X, ("y", y), ("sample_weight", sample_weight))
+        X, y, sample_weight = unpacked(X, ("y", y), ("sample_weight", sample_weight), encode=True)
         X, classes, class_index = self._validate_rows_and_labels(X, y)
         if sample_weight is None and isinstance(X, RowSource):
             sample_weight = X.weights()
         given = self._check_validation(*validation, classes)
+        if sample_weight is None and settings.class_weight is None:
+            weights = np.broadcast_to(1.0, class_index.shape)  # takes no memory
+        else:
+            weights = check_weights(sample_weight, settings.class_weight, class_index, classes)
         return Problem.of(
             X,
             class_index,
-            check_weights(sample_weight, settings.class_weight, class_index, classes),
+            weights,
             classes,
             cache_size=settings.cache_size,
             held_out=None

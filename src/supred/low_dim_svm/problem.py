@@ -91,12 +91,12 @@ class Problem:
     weights : ndarray of shape (n_rows,)
         Weights s_n, all positive.
     classes : ndarray of shape (n_classes,)
-    given : ndarray of int, shape (n_rows,)
-        Which of the rows that the user gave these are.
     n_given : int
-        How many the user gave.
+        How many rows the user gave.
     cache_size : float
         Megabytes that basis functions may take.
+    given : ndarray of int, shape (n_rows,) or None
+        Which of the rows that the user gave these are; None for all.
     held_out : HeldOut or None
     """
 
@@ -104,9 +104,9 @@ class Problem:
     class_index: np.ndarray
     weights: np.ndarray
     classes: np.ndarray
-    given: np.ndarray
     n_given: int
     cache_size: float
+    given: np.ndarray | None = None
     held_out: HeldOut | None = None
 
     @classmethod
@@ -126,7 +126,7 @@ class Problem:
         """
         n_rows = len(class_index)
         room = cache_megabytes(X, cache_size)
-        every = cls(X, class_index, weights, classes, np.arange(n_rows), n_rows, room, held_out)
+        every = cls(X, class_index, weights, classes, n_rows, room, None, held_out)
         return every if (weights > 0).all() else every.part(np.flatnonzero(weights > 0))
 
     @property
@@ -146,7 +146,7 @@ class Problem:
             X=select(self.X, rows),
             class_index=self.class_index[rows],
             weights=self.weights[rows],
-            given=self.given[rows],
+            given=rows if self.given is None else self.given[rows],
         )
 
     def with_held_out(self, fraction: float, rng: np.random.RandomState) -> "Problem":

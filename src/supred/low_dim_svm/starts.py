@@ -134,7 +134,7 @@ def _given_start(init: Any, problem: Problem, n_components: int) -> Start:
     if given.shape == (problem.n_classes, n_components) and np.isfinite(given).all():
         return Start(given)
     if given.shape == (problem.n_given, n_components) and np.isfinite(given).all():
-        return Start(None, given[problem.given])
+        return Start(None, given if problem.given is None else given[problem.given])
     raise ValueError(
         f"init has shape {np.shape(init)}; give a finite array of shape "
         f"({problem.n_classes}, {n_components}) with one code per class, or ({problem.n_given}, "

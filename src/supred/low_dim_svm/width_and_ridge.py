@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supred.low_dim_svm.mappings.centers import draw_rows
 from supred.numerics.kernel_choice import distinct_members
 from supred.numerics.kernels import GaussianCenters, scale_gamma
 from supred.numerics.leave_one_out import LeaveOneOutScore, RidgePath, choose_ridge
@@ -85,7 +86,7 @@ def choose_width_and_ridge(
     rows, n_rows = rows_of(X), len(class_index)
     some = np.arange(n_rows)
     if n_rows > MOST_ROWS:
-        some = np.sort(rng.choice(n_rows, size=MOST_ROWS, replace=False))
+        some = draw_rows(n_rows, MOST_ROWS, rng)
     if centers is not None and len(centers) > MOST_CENTERS:
         centers = centers[rng.choice(len(centers), size=MOST_CENTERS, replace=False)]
     taken, share = rows.take(some), len(some) / n_rows

@@ -357,8 +357,39 @@ def _solve_together(
         v[lost] = np.where((again[1] < primal[lost])[:, None], again[0], v[lost])
         dual[lost] = np.maximum(dual[lost], again[2])
     coef = v[:, :-1] / scale
-    bias = v[:, -1] - (coef * center).sum(axis=1)
+    bias = [best_bias(each, w) for each, w in zip(rows, coef, strict=True)]
     return np.column_stack([coef, bias]), dual / scale[:, 0] ** 2
+
+
+def best_bias(rows: np.ndarray, w: np.ndarray) -> float:
+    """Return the b with the least sum of hinge losses, the middle if there are many.
+
+    The sum is convex and piecewise linear in b, with a corner at ``y_n - w . z_n`` where its slope
+    rises by u_n. Often it is flat between two corners: without a rule for this case b would depend
+    on which rows are merged.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, 2 + n_dimensions)
+        Sign, bound and z of each row.
+    w : ndarray of shape (n_dimensions,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.svm_over_blocks import best_bias
+    >>> best_bias(np.array([[-1.0, 1.0, -2.0], [1.0, 1.0, 3.0]]), np.array([1.0]))
+    -0.5
+    """
+    corners = rows[:, 0] - rows[:, 2:] @ w
+    order = np.argsort(corners, kind="stable")
+    corners, bounds = corners[order], rows[order, 1]
+    slope = np.cumsum(bounds) - rows[rows[:, 0] > 0, 1].sum()  # right of each corner
+    nothing = ON_MARGIN * bounds.sum()
+    first = int(np.argmax(slope >= -nothing))
+    if slope[first] > nothing or first + 1 == len(corners):
+        return float(corners[first])
+    return float(0.5 * (corners[first] + corners[first + 1]))
 
 
 def _interior_point(

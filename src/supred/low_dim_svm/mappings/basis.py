@@ -215,8 +215,10 @@ class ShiftedFeatures:
     shift: np.ndarray
 
     def __call__(self, block: Any) -> Any:
-        """Return the features of a block."""
-        return block if sparse.issparse(block) else np.subtract(block, self.shift, order="C")
+        """Return the features of a block; sparse ones stay so where there is no shift."""
+        if not sparse.issparse(block):
+            return np.subtract(block, self.shift, order="C")
+        return block.toarray() - self.shift if self.shift.any() else block
 
 
 @register

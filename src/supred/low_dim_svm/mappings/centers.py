@@ -5,12 +5,33 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.random import sample_without_replacement
 
 from supred.numerics.kernels import GaussianCenters
 from supred.rows.blocks import rows_of
 
 # The k-means step looks at this many rows per centre; more changes the centres little.
 ROWS_PER_CENTER = 10
+# From this many rows on they are drawn without an array of all of them.
+MANY_ROWS = 2**20
+
+
+def draw_rows(
+    n_rows: int, size: int, rng: np.random.RandomState, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """Draw different rows, heavier ones more often; return their numbers in order.
+
+    Parameters
+    ----------
+    n_rows, size : int
+    rng : RandomState
+    weights : ndarray of shape (n_rows,), optional
+    """
+    if n_rows > MANY_ROWS and (weights is None or weights.strides[0] == 0):
+        # rng.choice would make an array of all rows.
+        return np.sort(sample_without_replacement(n_rows, size, random_state=rng))
+    share = None if weights is None else weights / weights.sum()
+    return np.sort(rng.choice(n_rows, size=size, replace=False, p=share))
 
 
 def random_centers(
@@ -26,8 +47,8 @@ def random_centers(
     n_centers : int
     rng : RandomState
     """
-    chosen = rng.choice(len(weights), size=n_centers, replace=False, p=weights / weights.sum())
-    return _dense_rows(rows_of(X).take(np.sort(chosen)))
+    chosen = draw_rows(len(weights), n_centers, rng, weights)
+    return _dense_rows(rows_of(X).take(chosen))
 
 
 def kmeans_centers(
@@ -45,8 +66,7 @@ def kmeans_centers(
     rows = rows_of(X)
     if rows.n_rows <= ROWS_PER_CENTER * n_centers:
         return lloyd_step(rows.whole(), weights, centers)
-    chosen = rng.choice(rows.n_rows, size=ROWS_PER_CENTER * n_centers, replace=False)
-    chosen.sort()
+    chosen = draw_rows(rows.n_rows, ROWS_PER_CENTER * n_centers, rng)
     return lloyd_step(rows.take(chosen), weights[chosen], centers)
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from supred.common.labels import EncodedLabels, check_no_label_missing
+
 HOW_TO_CONNECT = "from dask.distributed import Client; client = Client(ADDRESS)"
 
 
@@ -113,8 +115,36 @@ def gathered(values: Any, name: str) -> Any:
     """Return labels or weights on the client: an array of what a collection holds."""
     if not is_dask(values):
         return values
+    _check_one_column(values, name)
+    return np.asarray(values.compute()).reshape(-1)
+
+
+def encoded(values: Any, name: str) -> EncodedLabels:
+    """Encode labels where they lie: classes, and a byte or two of each row come to the client."""
+    import dask
+
+    _check_one_column(values, name)
+    (kept,) = dask.persist(values.to_dask_array() if is_frame(values) else values)
+    blocks = kept.to_delayed().ravel()
+    found = dask.compute(*(dask.delayed(_classes_of)(block, name) for block in blocks))
+    classes = np.unique(np.concatenate([part for part in found if len(part)]))
+    codes = dask.compute(*(dask.delayed(_index_of)(block, classes) for block in blocks))
+    return EncodedLabels(classes, np.concatenate(codes))
+
+
+def _classes_of(block: Any, name: str) -> np.ndarray:
+    labels = np.asarray(block).reshape(-1)
+    check_no_label_missing(labels, name=f"a block of {name}")
+    return np.unique(labels)
+
+
+def _index_of(block: Any, classes: np.ndarray) -> np.ndarray:
+    index = np.searchsorted(classes, np.asarray(block).reshape(-1))
+    return index.astype(np.min_scalar_type(max(len(classes) - 1, 0)))
+
+
+def _check_one_column(values: Any, name: str) -> None:
     if values.ndim == 2 and values.shape[1] != 1:
         raise ValueError(
             f"{name} is a Dask collection with {values.shape[1]} columns; give one value a row."
         )
-    return np.asarray(values.compute()).reshape(-1)

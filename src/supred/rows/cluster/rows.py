@@ -92,6 +92,12 @@ class DaskSource(RowSource):
         return result
 
 
+def _slice(values: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """Return the values of some rows to be sent; of a constant one value is enough."""
+    constant = values.strides[0] == 0 and stop > start
+    return np.ascontiguousarray(values[start : start + 1 if constant else stop])
+
+
 def _rows_at(block: Any, indices: np.ndarray) -> np.ndarray:
     return np.asarray(block)[indices]
 
@@ -176,7 +182,7 @@ class DaskRows(Rows):
         packed = cloudpickle.dumps(make)
         futures = []
         for worker, ids in self.store.assigned(self._futures):
-            slices = [tuple(a[offsets[i] : offsets[i + 1]] for a in along) for i in ids]
+            slices = [tuple(_slice(a, offsets[i], offsets[i + 1]) for a in along) for i in ids]
             futures.append(
                 self.store.submit(
                     worker,
@@ -246,17 +252,13 @@ class DaskRows(Rows):
             if local is not None:
                 values = [local[i] for i in ids]
             else:
-                values = [
-                    tuple(np.ascontiguousarray(a[offsets[i] : offsets[i + 1]]) for a in along)
-                    for i in ids
-                ]
+                values = [tuple(_slice(a, offsets[i], offsets[i + 1]) for a in along) for i in ids]
             blocks, lengths, ids, maker, made, width = self.visited(ids)
             future = store.submit(
                 worker, tasks.visit, kind, packed, blocks, values, lengths, ids, maker, made, width
             )
             groups.append(ids)
             futures.append(future)
-            traffic.tasks += 1
             traffic.bytes_sent += n_bytes(values) + len(packed)
         return groups, futures
 
@@ -274,7 +276,7 @@ class DaskRows(Rows):
 
     def assigned(self) -> list[tuple[Worker, list[int]]]:
         """Return each group of blocks with the worker that visits it now."""
-        self._check_connection()
+        self.store.check_connection()
         self._keep_what_is_made()
         return self.store.assigned(self._futures)
 
@@ -320,7 +322,7 @@ class DaskRows(Rows):
             try:
                 wait(futures)
             except CancelledError:
-                self._check_connection()
+                self.store.check_connection()
                 raise
             failed = [future for future in futures if future.status == "error"]
             fatal = [f for f in failed if not isinstance(f.exception(), KilledWorker)]
@@ -334,16 +336,7 @@ class DaskRows(Rows):
                 "likely a block with what is made of it is larger than a worker's memory limit: "
                 "use smaller chunks, a smaller cache_size or workers with more memory."
             ) from failed[0].exception()
-        self._check_connection()
+        self.store.check_connection()
         results = client.gather(futures)
         self.store.traffic.bytes_received += n_bytes(results)
         return results
-
-    def _check_connection(self) -> None:
-        """Raise a ConnectionError if the scheduler cannot be reached any more."""
-        status = self.store.client.status
-        if status != "running":
-            raise ConnectionError(
-                f"the connection to the Dask scheduler was lost during the fit (the Client is "
-                f"{status}); connect a new Client and fit again."
-            )

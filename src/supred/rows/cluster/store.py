@@ -138,11 +138,22 @@ class BlockStore:
 
     def submit(self, worker: Worker | None, function: Callable[..., Any], *arguments: Any) -> Any:
         """Start a task, by a certain worker if it is there, and count it."""
+        self.check_connection()
         self.traffic.tasks += 1
         key = new_key(function.__name__)
         with quiet():
             return self.client.submit(
                 function, *arguments, key=key, pure=False, **_at(worker and worker.address)
+            )
+
+    def check_connection(self) -> None:
+        """Raise a ConnectionError if the scheduler cannot be reached any more."""
+        status = self.client.status
+        if status != "running":
+            raise ConnectionError(
+                f"the connection to the Dask scheduler was lost during the fit (the Client is "
+                f"{status}); connect a new Client and fit again. A fit with checkpoint= goes on "
+                "from its last iteration."
             )
 
     def assigned(self, futures: list[Any]) -> list[tuple[Worker, list[int]]]:

@@ -125,7 +125,8 @@ def visit(
     total: Any = None
     pieces: list[np.ndarray] = []
     opened_blocks = opened(blocks, lengths, ids, maker, made, width)
-    for rows, values in zip(opened_blocks, along, strict=True):
+    for rows, sent in zip(opened_blocks, along, strict=True):
+        values = sent if kind == "take" else spread(sent, rows.n_rows)
         if kind == "take":
             pieces.append(rows.take(*values))
         elif kind == "map":
@@ -134,6 +135,11 @@ def visit(
             term = rows.sum(apply, *values)
             total = term if total is None else add(total, term)
     return np.concatenate(pieces) if pieces else total
+
+
+def spread(values: Sequence[np.ndarray], length: int) -> tuple[np.ndarray, ...]:
+    """Return values of `length` rows; of a constant one was sent."""
+    return tuple(np.broadcast_to(v, (length, *v.shape[1:])) for v in values)
 
 
 def opened(
@@ -171,7 +177,8 @@ def attach(
     values = []
     for first, length, slices in zip(firsts, lengths, along, strict=True):
         parts = parts_of(length, rows_per_block(length, width, width))
-        values.append([apply(first + part.start, *(v[part] for v in slices)) for part in parts])
+        whole = spread(slices, length)
+        values.append([apply(first + part.start, *(v[part] for v in whole)) for part in parts])
     return values, None
 
 

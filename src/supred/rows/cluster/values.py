@@ -64,6 +64,7 @@ class DaskValues(RowValues):
 
     def _sent(self, function: Callable[..., Any], arguments: tuple) -> Any:
         """Send a call once; the workers hand it on to each other."""
+        self.rows.store.check_connection()
         packed = cloudpickle.dumps((function, arguments))
         self.rows.store.traffic.bytes_sent += len(packed)
         return sent(self.rows.store.client, packed)
