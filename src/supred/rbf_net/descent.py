@@ -220,7 +220,7 @@ def descend(
     state = state.take(slice(None))
     nets, place, precision = state.nets, state.nets.place, type_name(state.nets.flat)
     until = course.end if until is None else min(until, course.end)
-    slices = _slices(draws.size, n_slices)
+    slices, parts = _slices(draws.size, n_slices), _slices(nets.shape.n_numbers, n_slices)
     gradients = [Networks.zeros(nets.shape, len(nets), precision, place) for _ in slices]
     gradient = gradients[0]
     levels = place.put(course.levels.astype(precision))
@@ -249,7 +249,6 @@ def descend(
             gradient.W[...] += problem.decay * nets.W
             gradient.coef[...] += problem.decay * nets.coef
         arrays = nets.flat, gradient.flat, state.first, state.second, rates[0] * units
-        parts = _slices(nets.shape.n_numbers, n_slices)
         _at_once(adam_step, [(*(a[:, some] for a in arrays), rates[1]) for some in parts], pool)
 
     width = noise_width(nets.shape) if np.any(course.levels > 0) else 0
