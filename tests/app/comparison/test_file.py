@@ -8,7 +8,7 @@ import pytest
 
 from supred.app.comparison.file import load_comparison, save_comparison
 from supred.base.container import ModelFileError
-from tests.app.report.test_page import EVIL, made_up
+from tests.app.report.pages import EVIL, made_up
 
 
 def test_everything_is_read_back(tmp_path):

@@ -27,7 +27,7 @@ from tests.app.report.browsing import (
     told,
     where,
 )
-from tests.app.report.test_page import EVIL, changed, made_up
+from tests.app.report.pages import EVIL, changed, made_up
 
 
 @pytest.fixture(scope="module")
