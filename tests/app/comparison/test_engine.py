@@ -198,3 +198,18 @@ def test_balanced_error_is_that_of_scikit_learn():
     for k, (_, test) in enumerate(make_folds(result.y, 3, 0)):
         expected = 1 - recall_score(result.y[test], method.predicted[test], average="macro")
         assert method.fold_balanced_errors[k] == pytest.approx(expected)
+
+
+def test_a_small_table_is_divided_several_times_where_there_is_time():
+    table = made_table()
+    found = compare(table, methods=["LDA"], n_folds=3, budget=60.0, explain=False)
+    n_repeats = min(2000 // table.n_rows, 4)
+    assert (found.n_folds, found.n_repeats) == (3, n_repeats)
+    lda = found.methods[0]
+    assert len(lda.fold_errors) == 3 * n_repeats
+    # The predictions are those of the first division: their error is the mean over its folds.
+    folds = make_folds(found.y, 3, 0, n_repeats=n_repeats)[:3]
+    first = [np.mean(lda.predicted[test] != found.y[test]) for _, test in folds]
+    np.testing.assert_allclose(lda.fold_errors[:3], first)
+    once = compare(table, methods=["LDA"], n_folds=3, tune=False, explain=False)
+    assert (once.n_repeats, len(once.methods[0].fold_errors)) == (1, 3)

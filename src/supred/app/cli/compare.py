@@ -197,6 +197,7 @@ def as_json(comparison: "Comparison", page: str | None) -> dict[str, Any]:
         "features": comparison.features,
         "rows": len(comparison.y),
         "folds": comparison.n_folds,
+        "repeats": comparison.n_repeats,
         "seed": comparison.seed,
         "preprocessing": comparison.preprocessing,
         "methods": [_method_json(method) for method in comparison.methods],

@@ -16,6 +16,10 @@ from supred.app.comparison.verdict import verdict_of
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Table, TableError
 
+# Rows in all that the divisions of a small table into folds hold, and how many there are at most;
+# with fewer seconds than this there is one.
+REPEATED_ROWS, MOST_REPEATS, LEAST_REPEATED = 2000, 4, 30.0
+
 
 def compare(
     table: Table,
@@ -42,7 +46,9 @@ def compare(
     methods : sequence of str, optional
         Names from ``METHODS``; the usual ones by default.
     n_folds : int
-        Stratified folds, the same for all methods.
+        Stratified folds, the same for all methods. Tables of up to 1000 rows are divided into
+        folds two to four times if there is a budget to tune in: on few rows one division decides
+        too much.
     budget : float, optional
         Seconds in all. First every method but the slow ones runs with its first setting, the
         strong and quick ones first; then these are tuned, in equal shares; then the slow ones
@@ -96,10 +102,13 @@ def compare(
             f"{table.n_rows} labelled rows."
         )
         table = replace(table, notes=[*table.notes, note])
-    folds = make_folds(class_index, n_folds, seed)
+    n_repeats = 1
+    if tune and budget is not None and budget >= LEAST_REPEATED:
+        n_repeats = min(max(REPEATED_ROWS // len(class_index), 1), MOST_REPEATS)
+    folds = make_folds(class_index, n_folds, seed, n_repeats=n_repeats)
     clock = Clock(budget)
     rows = PreparedRows(table, class_index, preparation, n_components, seed)
-    run = Run(rows, folds, metric, clock, tell)
+    run = Run(rows, folds, metric, clock, tell, n_repeats=n_repeats)
     interrupted = False
     try:
         run.all_methods(names, tune=tune, explain=explain)
@@ -117,7 +126,8 @@ def compare(
         seed=seed,
         command=command,
         metric=metric,
-        n_folds=len(folds),
+        n_folds=n_folds,
+        n_repeats=n_repeats,
         interrupted=interrupted,
         held_out=held_out,
         class_map=run.class_map,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
 from supred.app.comparison.method import Facts, Method
 from supred.app.tables.preparation import Preparation
@@ -18,15 +18,22 @@ KEPT_NUMBERS = 2_000_000
 Fold = tuple[np.ndarray, np.ndarray]  # training rows, held-out rows
 
 
-def make_folds(class_index: np.ndarray, n_folds: int, seed: int) -> list[Fold]:
-    """Return stratified folds; rows of a class with fewer rows than folds are in some of them."""
+def make_folds(
+    class_index: np.ndarray, n_folds: int, seed: int, *, n_repeats: int = 1
+) -> list[Fold]:
+    """Return stratified folds; rows of a class with fewer rows than folds are in some of them.
+
+    With `n_repeats` the rows are divided anew so many times, one division after the other.
+    """
     most = int(np.bincount(class_index).max())
     if n_folds < 2 or n_folds > most:
         raise TableError(
             f"{n_folds} folds cannot be made; use 2 or more, and at most {most}, the number of "
             "rows of the largest class."
         )
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    splitter: Any = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    if n_repeats > 1:
+        splitter = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # classes with few rows are expected
         folds = list(splitter.split(np.zeros((len(class_index), 1)), class_index))

@@ -127,6 +127,7 @@ class Comparison:
     metric: str = "error"  # what the methods are tuned and ranked by; "error" or "balanced"
     verdict: list[str] = field(default_factory=list)  # sentences
     n_folds: int = 0
+    n_repeats: int = 1  # how often the rows were divided into folds; predictions are of the first
     interrupted: bool = False  # stopped by the user; what was finished is kept
     held_out: np.ndarray | None = None  # (n_rows,) bool: rows of the first fold
     class_map: ClassMap | None = None

@@ -60,8 +60,11 @@ class Run:
         metric: str,
         clock: Clock,
         tell: Tell | None,
+        *,
+        n_repeats: int = 1,
     ) -> None:
         self.rows, self.folds, self.metric, self.clock = rows, folds, metric, clock
+        self.n_first = len(folds) // n_repeats  # folds of the first division of the rows
         self.class_index = rows.class_index
         self.tell = tell or (lambda name, fold, n_folds: None)
         self.results: dict[str, MethodResult] = {}
@@ -212,17 +215,19 @@ class Run:
         result = self._result(method, done)
         others = [self.results[name] for name in self.results if name != method.name]
         if best_method([*others, result], self.metric) is result:
-            self.best_folds = {method.name: done.models}
+            self.best_folds = {method.name: done.models[: self.n_first]}
         self.results[method.name] = result
 
     def _result(self, method: Method, done: Folds) -> MethodResult:
         """Put the folds together; sizes and the picture are those of the first."""
         predicted = np.zeros(len(self.class_index), dtype=int)
-        for (_, test), found in zip(self.folds, done.predicted, strict=True):
+        held_out = [test for _, test in self.folds]
+        for test, found in zip(held_out[: self.n_first], done.predicted, strict=False):
             predicted[test] = found
         errors = {
             metric: [
-                error_of(self.class_index[test], predicted[test], metric) for _, test in self.folds
+                error_of(self.class_index[test], found, metric)
+                for test, found in zip(held_out, done.predicted, strict=True)
             ]
             for metric in METRICS
         }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from supred.app.export.finite_form import FiniteForm, arrays_of, in_single, rounded, run
-from supred.app.export.steps import Gaussians, Polynomials, SquaredDistances, Step, UnitLength
+from supred.app.export.steps import Gaussians, Polynomials, SquaredDistances, Step, UnitLength, Votes
 
 ARITHMETIC = ("auto", "single", "double")
 # Largest errors of the scores, relative to their size, that sums in single precision and numbers
@@ -62,15 +62,18 @@ def precise(form: FiniteForm, arithmetic: str = "auto") -> Precise:
     """
     if arithmetic not in ARITHMETIC:
         raise ValueError(f"arithmetic={arithmetic!r} is not known; use one of {ARITHMETIC}.")
+    votes = any(isinstance(step, Votes) for step in form.to_scores)
+    # A vote turns over at zero, where single precision may err; so it is cast in double.
+    double_sums = arithmetic == "double" or (arithmetic == "auto" and votes)
     probes = _probes(form)
     if arithmetic == "single" or probes is None:
-        return Precise(in_single(form), arithmetic == "double", False)
+        return Precise(in_single(form), double_sums, False)
     steps, rows = probes
     expected = run(steps, rows)
     double_numbers = _error(run(rounded(steps), rows), expected) > LARGEST_ROUNDING
     double_sums = (
-        double_numbers
-        or arithmetic == "double"
+        double_sums
+        or double_numbers
         # Far from all centres a direction is made of numbers that single precision cannot hold.
         or any(isinstance(step, UnitLength) for step in steps)
         or _error(_run_in_single(steps, rows), expected) > LARGEST_ERROR

@@ -45,6 +45,8 @@ def facts_line(comparison: Comparison) -> Markup:
     counts = np.bincount(np.asarray(comparison.y), minlength=len(comparison.classes))
     sizes = f"{counts.min():,} to {counts.max():,}" if counts.size else "no"
     folds = f", {comparison.n_folds} folds" if comparison.n_folds else ""
+    if comparison.n_repeats > 1:
+        folds += f", drawn {comparison.n_repeats} times (predictions shown are of the first)"
     return join(
         f"{len(comparison.y):,} rows, {len(comparison.features):,} features, "
         f"{len(comparison.classes):,} classes of ",
