@@ -146,6 +146,15 @@ def test_single_precision_is_measured(digits):
     assert not precise(finite_form_of(narrow)).double_sums
 
 
+def test_votes_are_cast_in_double(digits):
+    """A vote turns over at zero: an error of 1e-7 there would change a score by one."""
+    X, y = digits
+    for options in ({"mapping": "linear"}, {"n_centers": 10, "random_state": 0}):
+        form = finite_form_of(LowDimSVC(multi_class="ovo", **options).fit(X[::4], y[::4]))
+        assert precise(form).double_sums
+        assert not precise(form, "single").double_sums
+
+
 def test_rounding_is_measured(digits):
     """Where weights cancel to many digits, numbers of single precision are too coarse."""
     X, y = digits

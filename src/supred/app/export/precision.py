@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 
 from supred.app.export.finite_form import FiniteForm, arrays_of, in_single, rounded, run
-from supred.app.export.steps import Gaussians, Polynomials, SquaredDistances, Step, UnitLength, Votes
+from supred.app.export.steps import (
+    Gaussians,
+    Polynomials,
+    SquaredDistances,
+    Step,
+    UnitLength,
+    Votes,
+)
 
 ARITHMETIC = ("auto", "single", "double")
 # Largest errors of the scores, relative to their size, that sums in single precision and numbers
