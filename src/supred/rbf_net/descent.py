@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from supred.common.arrays import Place, copied, on_host, place_of, recorded, type_name
-from supred.numerics.threads import map_in_threads, one_blas_thread
+from supred.common.threads import map_in_threads, one_blas_thread
 from supred.rbf_net.draws import Draws
 from supred.rbf_net.network import Networks, Noise, RowLoss, mean_loss, noise_width
 

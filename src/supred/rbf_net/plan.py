@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from supred.common.arrays import HOST, on_host, type_name
+from supred.common.threads import count_threads
 from supred.low_dim_svm.starts import simplex_codes
-from supred.numerics.threads import count_threads
 from supred.rbf_net.choices import Runners, Training, candidates_of
 from supred.rbf_net.descent import State
 from supred.rbf_net.fitted import Fitted, GaussianNetwork
