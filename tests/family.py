@@ -369,6 +369,15 @@ class EstimatorFamily:
         with pytest.raises(ValueError, match="1 missing label"):
             self.make().fit(X, labels)
 
+    def test_points_that_are_not_of_the_latent_space(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        Z = model.transform(X[:3])
+        with pytest.raises(ValueError, match="latent coordinates; give what transform returns"):
+            model.classify_latent(np.hstack([Z, Z]))
+        with pytest.raises(ValueError, match="Z contains NaN"):
+            model.classify_latent(np.full_like(Z, np.nan))
+
     def test_another_number_of_columns(self):
         X, y = blobs()
         model = self.make().fit(X, y)

@@ -102,6 +102,17 @@ def test_rows_of_any_scale(scale, dtype):
     np.testing.assert_array_equal(again.predict(scaled), model.predict(X.astype(dtype)))
 
 
+def test_rows_of_another_unit_do_not_continue_a_model():
+    X, y = blobs()
+    model = RBFNetClassifier(n_centers=3, max_iter=20, warm_start=True, random_state=0).fit(X, y)
+    for go_on in (model.fit, lambda X, y: model.prune(X, y, n_centers=2)):
+        with (
+            pytest.warns(UserWarning, match="counted in units"),
+            pytest.raises(ValueError, match=r"units of 2\^.*give rows of a similar size"),
+        ):
+            go_on(X * 1e90, y)
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_weights_of_any_scale(scale):
     X, y = blobs()

@@ -11,7 +11,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from supred.base.dask_input import is_dask, lazily, refuse, unpacked
 from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
@@ -206,8 +206,19 @@ class LatentClassifier(
         -------
         scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
         """
+        return self._decide(self._check_latent(Z))
+
+    def _check_latent(self, Z: Any) -> Any:
+        """Return points of the latent space as an array, or raise an error that says why not."""
         check_is_fitted(self)
-        return self._decide(Z if stays_in_place(Z) else np.asarray(Z))
+        if not stays_in_place(Z):
+            Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
+        if Z.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"Z has {Z.shape[1]} columns, but {type(self).__name__} has "
+                f"{self._n_features_out} latent coordinates; give what transform returns."
+            )
+        return Z
 
     def classify_latent(self, Z: np.ndarray) -> np.ndarray:
         """Return the class of each point of the latent space, as `predict` does for rows.

@@ -230,7 +230,11 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         """
         settings = Settings.among(self.get_params(deep=False))
         previous = self._fitted() if self.warm_start and hasattr(self, "stages_") else None
+        unit = self._unit_exponent
         X, index, weights, classes = self._checked_rows(X, y, sample_weight)
+        if previous is not None:
+            found, self._unit_exponent = self._unit_exponent, unit  # the model stays as it is
+            _check_same_unit(unit, found)
         held_out = self._check_validation(X_val, y_val, sample_weight_val, classes)
         if held_out is not None and isinstance(held_out.X, RowSource):
             held_out = held_out._replace(X=rows_of(held_out.X).whole())
@@ -321,6 +325,7 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         check_integer("n_centers", n_centers, low=1, high=high, why="the centres that there are")
         smaller = type(self)(**{**self.get_params(deep=False), "n_centers": n_centers})
         X, index, weights, classes = smaller._checked_rows(X, y, sample_weight)
+        _check_same_unit(self._unit_exponent, smaller._unit_exponent)
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"prune: y holds the classes {classes.tolist()}, but the model was trained on "
@@ -378,6 +383,15 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
             )
         inputs = {"classes_": self.classes_, "n_features_in_": self.n_features_in_}
         return callbacks.iteration(lambda: {**inputs, **so_far()})
+
+
+def _check_same_unit(before: int, now: int) -> None:
+    """Raise a ValueError if rows are counted in another unit than those of an earlier fit."""
+    if before != now:
+        raise ValueError(
+            f"X is counted in units of 2^{now}, but the model goes on from rows in units of "
+            f"2^{before}; give rows of a similar size, or train anew (warm_start=False)."
+        )
 
 
 __all__ = ["Explanation", "GaussianNetwork", "RBFNetClassifier"]
