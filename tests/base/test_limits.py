@@ -178,3 +178,16 @@ def test_a_model_that_is_not_finite_is_an_error(monkeypatch):
     )
     with pytest.raises(ValueError, match="holds a number that is not finite; bring the param"):
         KernelDiscriminantAnalysis().fit(X, y)
+
+
+def test_rows_far_from_those_that_a_model_knows():
+    """They can be predicted, but not learnt from."""
+    net = RBFNetClassifier(max_iter=20, random_state=0).fit(X, y)
+    for use in (
+        lambda: net.explain(X * 1e50),
+        lambda: net.partial_fit(X * 1e50, y),
+        lambda: LowDimSVC().fit(X, y, X_val=X * 1e50, y_val=y),
+        lambda: ClassConstrainedEmbedding().fit(X, y).transform_batch(X * 1e50),
+    ):
+        with pytest.raises(ValueError, match="far larger than these"):
+            use()

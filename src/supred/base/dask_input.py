@@ -93,4 +93,4 @@ def _answer_block(
 ) -> np.ndarray:
     if not len(block):
         return empty
-    return answer(model, model._validate_rows(np.asarray(block), reset=False))
+    return answer(model, model._validate_rows(np.asarray(block), reset=False, far=True))

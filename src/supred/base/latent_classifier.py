@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from supred.base.dask_input import is_dask, lazily, refuse, unpacked
-from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
+from supred.base.scales import check_safe, in_unit, is_safe, project_far_rows, unit_exponent
 from supred.base.sources import (
     as_source,
     check_rows_and_labels,
@@ -91,10 +91,13 @@ class LatentClassifier(
         X, y = self._validate_rows(X, on_host(y))
         return X, *encode_labels(y)
 
-    def _validate_rows(self, X: Any, *y: Any, reset: bool = True, **options: Any) -> Any:
+    def _validate_rows(
+        self, X: Any, *y: Any, reset: bool = True, far: bool = False, **options: Any
+    ) -> Any:
         """Return the validated rows in their unit; a pair if there are labels to validate.
 
-        `reset` chooses the unit anew, as for a fit; `options` add to the `_input_options`.
+        `reset` chooses the unit anew, as for a fit; else `far` lets rows pass that are much larger
+        than those of the fit. `options` add to the `_input_options`.
         """
         found = validate_data(self, X, *y, reset=reset, **{**self._options_for(X), **options})
         X, *labels = found if y else (found,)
@@ -102,6 +105,8 @@ class LatentClassifier(
             check_n_jobs(getattr(self, "n_jobs", None))
             self._unit_exponent = unit_exponent(X, "X", stacklevel=5)
         X = in_unit(X, self._unit_exponent)
+        if not far:
+            check_safe(X)
         return (X, *labels) if y else X
 
     def _options_for(self, X: Any) -> dict[str, Any]:
@@ -147,7 +152,7 @@ class LatentClassifier(
             check_source(self, source, reset=False)
             return self._project(source)
         refuse_source(self, X)
-        return self._place(self._validate_rows(X, reset=False))
+        return self._place(self._validate_rows(X, reset=False, far=True))
 
     def _place(self, X: Any) -> np.ndarray:
         """Return latent coordinates of validated rows, however far they lie."""

@@ -80,7 +80,16 @@ def in_unit(values: Any, exponent: int) -> Any:
 
 def is_safe(X: Any) -> bool:
     """Tell whether no number of the rows is so large that squares may overflow."""
-    return largest_magnitude(X) < 2.0 ** SAFE_EXPONENT[type_name(X)]
+    return largest_magnitude(X) < 2.0 ** (SAFE_EXPONENT[type_name(X)] + 1)
+
+
+def check_safe(X: Any) -> None:
+    """Raise a ValueError if rows, in the unit of the training rows, are too large to work with."""
+    if not is_safe(X):
+        raise ValueError(
+            f"the rows hold numbers up to {largest_magnitude(X):.2g} in the unit of the training "
+            "rows, far larger than these; give rows of a similar size."
+        )
 
 
 def project_far_rows(project: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
