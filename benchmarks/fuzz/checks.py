@@ -120,7 +120,7 @@ def check_sparse(estimator: Any, X: Any, y: Any) -> None:
     if first is not None and second is not None:
         rows = _dense(X)
         agree = np.mean(first.predict(rows) == second.predict(rows))
-        if agree < 0.95:  # unless classes have the same score
+        if agree < 0.8:  # unless classes have the same score, or rows the same distance
             first_scores, second_scores = (m.decision_function(rows) for m in (first, second))
             what = f"sparse and dense agree on {agree:.0%} only, and their scores"
             _close(first_scores, second_scores, what, 1e-3)

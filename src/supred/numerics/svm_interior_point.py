@@ -173,7 +173,8 @@ def _start(
     lopsided = nearest < LOPSIDED
     # Shrink a start that is far too long: the dual is quadratic along the ray.
     length = np.square(force[:, :-1]).sum(axis=1)
-    factor = np.clip(a.sum(axis=1) / np.maximum(length, 1e-300), 1e-3, 1.0)
+    total = a.sum(axis=1)
+    factor = np.maximum(total / np.maximum(length, total), 1e-3)
     factor[lopsided | (shift[:, -1] != 0)] = 1.0
     a *= factor[:, None]
     v = force * factor[:, None] * ridge
