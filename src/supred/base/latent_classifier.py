@@ -105,7 +105,7 @@ class LatentClassifier(
             check_n_jobs(getattr(self, "n_jobs", None))
             self._unit_exponent = unit_exponent(X, "X", stacklevel=5)
         X = in_unit(X, self._unit_exponent)
-        if not far:
+        if not (reset or far):
             check_safe(X)
         return (X, *labels) if y else X
 
@@ -237,8 +237,7 @@ class LatentClassifier(
         -------
         labels : ndarray of shape (n_rows,)
         """
-        check_is_fitted(self)
-        return self._classify(Z if stays_in_place(Z) else np.asarray(Z))
+        return self._classify(self._check_latent(Z))
 
     def to_state(self) -> dict[str, Any]:
         """Return parameters and fitted attributes: all that a file must hold of the estimator."""
