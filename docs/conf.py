@@ -26,7 +26,8 @@ extensions = [
 ]
 html_math_renderer = "mathml"
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "gallery/**/README.rst"]
+# the lists of times would fetch scripts from a network
+exclude_patterns = ["_build", "**/sg_execution_times.rst"]
 nitpicky = True
 toc_object_entries_show_parents = "hide"
 default_role = "code"
