@@ -171,7 +171,7 @@ def train(
         )
         if ridge_verdict.merit <= verdict.merit:
             verdict, descends, validated = ridge_verdict, False, tuple(plain)
-    elif start is None and shorten is None and training.held_table is training.table:
+    elif start is None and shorten is None and reason != "callback":
         verdict = cross_fitted(runners, candidate, verdict)
     nets, n_iter = validated[0], runners.state.step
     if refit and reason != "callback":
@@ -199,7 +199,10 @@ def cross_fitted(runners: Runners, candidate: Candidate, verdict: Verdict) -> Ve
     calibrates the scores: networks that other rows were held out of have a say, too.
     """
     training, part = runners.training, runners.parts[0]
-    if standard_error(verdict.error, len(part.held_out)) <= MOST_CHANCE:
+    is_probable = training.problem.row_loss is log_slopes
+    few = standard_error(verdict.error, len(part.held_out)) > MOST_CHANCE
+    # rows that the user gave to validate by are the judges that were asked for
+    if not (few and is_probable and training.held_table is training.table):
         return verdict
     parts = other_parts(training.table.index, part, N_CROSS_FITTED, training.seed)
     others = Runners(training, [candidate], parts)
