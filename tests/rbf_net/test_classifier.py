@@ -40,16 +40,6 @@ def test_defaults_on_digits(digits):
     assert abs(sure.mean() - right.mean()) < 0.02  # calibrated
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_few_rows_that_overlap_are_calibrated(seed):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=6000)
-    X = rng.normal(size=(6000, 4)) + 1.2 * np.eye(4)[y]
-    model = quick(max_iter=300).fit(X[:700], y[:700])
-    sure, right = model.predict_proba(X[700:]).max(axis=1), model.predict(X[700:]) == y[700:]
-    assert abs(sure.mean() - right.mean()) < 0.04
-
-
 def test_importances_find_the_useful_features():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 20))
