@@ -86,7 +86,8 @@ class CategorySpace(MappedClassifier):
         Of the "poly" kernel, ``(gamma x.y + coef0) ** degree``.
     n_landmarks : int, "auto" or None, default="auto"
         Rows that span the kernel's features; None means all. "auto" takes all distinct rows up
-        to 500, else 500 at random (the Nystroem method); 2000 and 1000 without whitening.
+        to 300, else half of them, from 300 to 500, at random (the Nystroem method); without
+        whitening all up to 2000, else 1000.
     margin : float, default=0
         Margin about the origin, in units of the rows' root mean square distance to their mean:
         rows whose projection is smaller are pushed away from the origin as by the squared hinge
@@ -102,8 +103,10 @@ class CategorySpace(MappedClassifier):
         linear kernel without whitening and 0 else, where they gain nothing.
     max_iter : int, default=5000
         Steps from each start.
-    tol : float, default=1e-6
-        Relative distance to a stationary point at which to stop.
+    tol : "auto" or float, default="auto"
+        Relative distance to a stationary point at which to stop. "auto" is 1e-6 for the linear
+        kernel without whitening and with `certify`, and 1e-3 else: enough to predict by, but a
+        certificate wants axes that stand still.
     class_weight : None, "balanced" or dict, default=None
         Factor of each class's sample weights.
     certify : bool, default=False
@@ -198,7 +201,7 @@ class CategorySpace(MappedClassifier):
         auxiliary_step: str = "exact",
         n_init: int | str = "auto",
         max_iter: int = 5000,
-        tol: float = 1e-6,
+        tol: float | str = "auto",
         class_weight: str | dict[Any, float] | None = None,
         certify: bool = False,
         random_state: Any = None,
@@ -252,7 +255,7 @@ class CategorySpace(MappedClassifier):
         if not solution.converged:
             warnings.warn(
                 f"CategorySpace did not converge in max_iter={self.max_iter} steps (residual "
-                f"{solution.residuals[-1]:.2g}, tol={self.tol:g}); raise max_iter or tol.",
+                f"{solution.residuals[-1]:.2g}, tol={self.tol}); raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -370,7 +373,7 @@ class CategorySpace(MappedClassifier):
             )
         self.certificate_ = certify(problem.scatters, solution.axes) if self.certify else None
         self.objective_ = solution.objective
-        self.n_iter_ = solution.n_iter
+        self.n_iter_ = max(1, solution.n_iter)  # a start that stands still was looked at once
         self.stopping_reason_ = solution.stopping_reason
         self.history_ = {
             "objective": np.array(solution.objectives),

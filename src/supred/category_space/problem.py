@@ -130,7 +130,7 @@ def linear_problem(
         return replace(problem, center=center)
     # All happens in the span of the rows, of which Q is an orthonormal basis.
     Q, R = qr((X - center).T, mode="economic")
-    problem = build_problem(R.T, lambda block: block, members, weights, n_dims=n_rows, **options)
+    problem = build_problem(R.T, _as_they_are, members, weights, n_dims=n_rows, **options)
     return replace(problem, center=center, basis=Q, wide=True)
 
 
@@ -196,16 +196,21 @@ def build_problem(
     rows = rows_of(X, n_dims)
     n_classes = members.shape[1]
     totals = weights @ members
+    # The matrices take K D^2 numbers, the rows n D.
+    few_dims = n_classes * n_dims <= rows.n_rows
+    exclusive = bool((members.sum(axis=1) == 1).all())
+    by_blocks = few_dims and not keep_rows and (exclusive or alpha is None)
+    Phi = np.empty(0)
+    if not by_blocks:
+        Phi = rows.map(features)  # (n, D)
+        rows, features = rows_of(Phi), _as_they_are
     # One more "class" of all rows gives their mean.
     everyone = np.column_stack([members, np.ones(len(members), dtype=bool)])
     *class_rows_means, mean = class_means(rows, features, everyone, weights)
     means = np.array(class_rows_means)
     origins = _origins(origin, means, mean)
-    # The matrices take K D^2 numbers, the rows n D.
-    few_dims = n_classes * n_dims <= rows.n_rows
-    exclusive = bool((members.sum(axis=1) == 1).all())
     whitener = unwhitener = None
-    if few_dims and not keep_rows and (exclusive or alpha is None):
+    if by_blocks:
         R = within_scatters(rows, features, members, weights, means)
         if alpha is not None:
             within = R.sum(axis=0) / totals.sum()
@@ -217,7 +222,6 @@ def build_problem(
         if whitener is not None:
             R, means, mean = whitener.T @ R @ whitener, means @ whitener, mean @ whitener
         return CategoryProblem(MatrixScatters(R), None, means, mean, np.nan, whitener, unwhitener)
-    Phi = rows.map(features)  # (n, D)
     chosen = [np.flatnonzero(column) for column in members.T]
     distances = np.einsum("ij,ij->i", Phi - mean, Phi - mean)
     variance = float(weights @ distances / weights.sum())
@@ -244,6 +248,10 @@ def build_problem(
     kept = class_rows if keep_rows else None
     rms = float(np.sqrt(variance))
     return CategoryProblem(scatters, kept, means, mean, rms, whitener, unwhitener)
+
+
+def _as_they_are(block: np.ndarray) -> np.ndarray:
+    return block
 
 
 def unexplained(Phi: np.ndarray, members: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -26,9 +26,9 @@ from supred.numerics.kernel_basis import (
 )
 from supred.numerics.kernel_choice import choose_kernel
 
-# With n_landmarks="auto" and whitening, which takes the cube of their number: all rows up to this
-# number, else as many of them.
-LANDMARKS = 500
+# With n_landmarks="auto" and whitening, which takes the cube of their number: all rows up to the
+# first number, else half of them, at most the second number.
+LANDMARKS = 300, 500
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Settings:
     auxiliary_step: str
     n_init: int | str
     max_iter: int
-    tol: float
+    tol: float | str
     class_weight: str | dict[Any, float] | None
     certify: bool
     random_state: Any
@@ -71,7 +71,8 @@ class Settings:
         if self.n_init != "auto":
             check_integer("n_init", self.n_init, low=0)
         check_integer("max_iter", self.max_iter, low=1)
-        check_real("tol", self.tol, low=0)
+        if self.tol != "auto":
+            check_real("tol", self.tol, low=0)
         for name in ("margin", "overlap_penalty"):
             if getattr(self, name) and self.criterion != "squared":
                 raise ValueError(
@@ -110,11 +111,15 @@ class Settings:
         )
 
     def ascent_options(self, seed: int) -> AscentOptions:
-        """Return how to look for the axes; random starts gain nothing in whitened features."""
-        n_init = self.n_init
-        if n_init == "auto":
-            n_init = 0 if self.whiten or self.kernel != "linear" else 5
-        return AscentOptions(int(n_init), self.max_iter, self.tol, seed, self.n_jobs)
+        """Return how to look for the axes.
+
+        In whitened or kernel features random starts gain nothing, and the classes are the same
+        long before the axes stand still, which only a certificate needs.
+        """
+        plain = not self.whiten and self.kernel == "linear"
+        n_init = (5 if plain else 0) if self.n_init == "auto" else int(self.n_init)
+        tol = (1e-6 if plain or self.certify else 1e-3) if self.tol == "auto" else float(self.tol)
+        return AscentOptions(n_init, self.max_iter, tol, seed, self.n_jobs)
 
     def is_linear_rule(self, *, exclusive: bool) -> bool:
         """Tell whether linear scores decide, and not angles."""
@@ -151,7 +156,7 @@ class Settings:
             self.kernel,
             gamma=chosen.gamma,
             n_landmarks=self.n_landmarks,
-            auto=(LANDMARKS, LANDMARKS) if self.whiten else (AUTO_ALL, AUTO_LANDMARKS),
+            auto=LANDMARKS if self.whiten else (AUTO_ALL, AUTO_LANDMARKS),
             seed=seed,
             **shape,
         )

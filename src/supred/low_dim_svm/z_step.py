@@ -20,6 +20,9 @@ from supred.numerics.compiled import compiled, z_step_of_rows
 CHUNK = 16384
 # Rows that are not finished after these sweeps are left to the interior point method.
 MAX_SWEEPS = 31
+# So few rows are left to it after the first closed form: sweeps over few rows take as long as
+# over many.
+FEW_ROWS = 200
 # Sweeps before the first closed form, and the most SVMs for which it is tried.
 FIRST_JUMP = 3
 MOST_SVMS = 50
@@ -149,7 +152,7 @@ def _ascend(
     rows = np.arange(F.shape[0])
     z_open, t_open, y_open = z, t, y
     sweeps, batch = 0, 1
-    while rows.size and sweeps < MAX_SWEEPS:
+    while rows.size and sweeps < (MAX_SWEEPS if rows.size > FEW_ROWS else FIRST_JUMP):
         for _ in range(batch):
             for k in active_svms:
                 slack = 1.0 - y_open[k] * (coef[k] @ z_open + intercept[k])

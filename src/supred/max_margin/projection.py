@@ -32,6 +32,9 @@ from supred.max_margin.task_svms import (
 # Widths of the Huberised hinge. A wide start sometimes ends lower, seldom higher; the last is
 # near enough to the hinge for the refit to gain next to nothing.
 WIDTHS = (0.5, 0.05, 0.01)
+# Where the SVD start costs at most this many times what the independent SVMs do, one width is as
+# good as all of them.
+NEAR, NEAR_WIDTHS = 1.25, (0.02,)
 # L-BFGS corrections kept.
 MEMORY = 20
 # A width is done when the objective has fallen by less than the tolerance over this many
@@ -233,7 +236,8 @@ def follow_factors(
     point = balanced_factors(components, svms)
     n_iter, settled, result = 0, False, OptimizeResult(status=-1, message="")
     objectives = record.columns["objective"]
-    for width in WIDTHS:
+    widths = WIDTHS if svms.objective > NEAR * independent.objective else NEAR_WIDTHS
+    for width in widths:
         if n_iter >= max_iter:
             break
         arguments = (tasks, n_components, width)
@@ -274,7 +278,7 @@ def follow_factors(
         components, svms = found, found_svms
     record.add_exact(components, svms)
     # With tolerances of zero L-BFGS reports success only where no step lowers the objective.
-    if (settled or result.status == 0) and width == WIDTHS[-1]:
+    if (settled or result.status == 0) and width == widths[-1]:
         reason = "converged"
         message = f"the objective fell by less than tol={tol:g} over {SETTLED} iterations"
     elif n_iter >= max_iter:

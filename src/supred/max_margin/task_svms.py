@@ -76,7 +76,8 @@ def solve_task_svms(
 ) -> TaskSVMs:
     """Solve one linear SVM per task on `rows`: the tasks' own rows or a projection of them.
 
-    Tasks that share their rows and bounds are solved together.
+    A few go through the same array operations; one with fewer rows than dimensions is solved in
+    the span of its rows.
 
     Parameters
     ----------
@@ -104,9 +105,10 @@ def solve_task_svms(
     starts: list[tuple[np.ndarray, float] | None] = [None] * tasks.n_tasks
     if start is not None:
         starts = [(w, float(b)) for w, b in zip(start.coef.T, start.intercept, strict=True)]
-    if tasks.share_rows:
+    counts = ((tasks.signs != 0) & (tasks.bounds > 0)).sum(axis=0)
+    if counts.min() >= rows.shape[1]:
         guesses = None if start is None else [guess for guess in starts if guess is not None]
-        bounds = tasks.bounds[:, 0]
+        bounds = tasks.bounds[:, 0] if tasks.share_rows else tasks.bounds
         svms = solve_linear_svms(rows, tasks.signs, bounds, tol=tol, starts=guesses, n_jobs=n_jobs)
     else:
         svms = Parallel(n_jobs=n_jobs, prefer="threads")(

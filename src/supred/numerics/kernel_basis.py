@@ -188,7 +188,8 @@ def kernel_at_landmarks(
     n_landmarks : int, "auto" or None
         How many distinct rows to draw; None means all.
     auto : tuple of int
-        With "auto": all rows up to the first number, else the second number of them.
+        With "auto": all rows up to the first number, else half of them, but no more than the
+        second number and no less than the smaller of the two.
     seed : int
     """
     if n_landmarks is not None and n_landmarks != "auto":
@@ -200,7 +201,8 @@ def kernel_at_landmarks(
         rows = rows[distinct_rows(X[rows])[0]]
     count = len(rows)
     if n_landmarks == "auto":
-        count = len(rows) if len(rows) <= auto[0] else auto[1]
+        part = min(auto[1], max(len(rows) // 2, min(auto)))
+        count = len(rows) if len(rows) <= auto[0] else part
     elif n_landmarks is not None:
         count = min(int(n_landmarks), len(rows))
     if count < len(rows):
@@ -235,6 +237,9 @@ def distinct_rows(X: Any) -> tuple[np.ndarray, np.ndarray]:
             for low, high in zip(X.indptr[:-1], X.indptr[1:], strict=True)
         )
     else:
+        if _surely_distinct(X):
+            every = np.arange(len(X))
+            return every, every.copy()
         rows = ((row + 0.0).tobytes() for row in X)  # adding zero makes -0 and 0 the same bytes
     first: list[int] = []
     known: dict[bytes, int] = {}
@@ -246,6 +251,14 @@ def distinct_rows(X: Any) -> tuple[np.ndarray, np.ndarray]:
             first.append(i)
         copies[i] = known[digest]
     return np.array(first), copies
+
+
+def _surely_distinct(X: np.ndarray) -> bool:
+    """Tell whether one combination of the features differs, by more than rounding, in all rows."""
+    direction = np.random.default_rng(0).uniform(0.5, 1.0, size=X.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounding = 1e-12 * float(np.max(np.abs(X) @ direction, initial=0.0))
+        return bool((np.diff(np.sort(X @ direction)) > rounding).all())
 
 
 def eigenbasis(G: np.ndarray, *, rounding: float = 1e-8) -> np.ndarray:
@@ -268,7 +281,8 @@ def eigenbasis(G: np.ndarray, *, rounding: float = 1e-8) -> np.ndarray:
     ValueError
         If the kernel matrix has negative eigenvalues.
     """
-    s, V = eigh(0.5 * (G + G.T))
+    # SciPy 1.11 asks "evd", the quickest for all eigenvectors, for too little room if there is one.
+    s, V = eigh(0.5 * (G + G.T), driver="evd" if len(G) > 1 else "ev", overwrite_a=True)
     if s[0] < -rounding * max(s[-1], 0.0) or s[-1] <= 0:
         raise ValueError(
             f"kernel: the kernel matrix has negative eigenvalues (from {s[0]:.3g} to {s[-1]:.3g}), "

@@ -159,8 +159,8 @@ def solve_linear_svms(
     Z : ndarray of shape (n_rows, n_dimensions)
     signs : ndarray of shape (n_rows, n_svms)
         +1, -1 or 0 (not part of this SVM).
-    u : ndarray of shape (n_rows,)
-        C times the weight of each row.
+    u : ndarray of shape (n_rows,) or (n_rows, n_svms)
+        C times the weight of each row, in all SVMs or in each.
     tol, starts
         As in :func:`solve_linear_svm`, one start per SVM.
     n_jobs : int, optional
@@ -168,11 +168,12 @@ def solve_linear_svms(
     """
     n_svms = signs.shape[1]
     guesses = starts if starts is not None else [None] * n_svms
-    whole = bool((u > 0).all() and (signs != 0).all())
+    whole = bool(u.ndim == 1 and (u > 0).all() and (signs != 0).all())
     shared = _Frame.of(Z, u) if whole and len(u) else None
+    bounds = u if u.ndim == 2 else np.broadcast_to(u[:, None], signs.shape)
     tasks = (
-        (Z, signs[:, k : k + TOGETHER], u, shared, tol, guesses[k : k + TOGETHER])
-        for k in range(0, n_svms, TOGETHER)
+        (Z, signs[:, part], bounds[:, part], shared, tol, guesses[part])
+        for part in (slice(k, k + TOGETHER) for k in range(0, n_svms, TOGETHER))
     )
     batches = map_in_threads(_solve_columns, tasks, n_jobs)
     return [svm for batch in batches for svm in batch]
@@ -190,19 +191,19 @@ def _solve_columns(
     tol: float,
     starts: list[_Start],
 ) -> list[LinearSVM]:
-    """Solve the SVMs of a few columns of `signs` together, each in the frame of its rows."""
+    """Solve the SVMs of a few columns of `signs` and `u` together, each in its rows' frame."""
     svms: list[LinearSVM | None] = [None] * signs.shape[1]
     problems, frames, members, places, guesses = [], [], [], [], []
     for k, start in enumerate(starts):
         y = signs[:, k]
-        rows = slice(None) if shared else np.flatnonzero((y != 0) & (u > 0))
+        rows = slice(None) if shared else np.flatnonzero((y != 0) & (u[:, k] > 0))
         y_used = np.asarray(y[rows], dtype=float)
         if not len(y_used) or (y_used == y_used[0]).all():
             # One class only: a constant decision has no loss.
             sign = float(y_used[0]) if len(y_used) else 0.0
             svms[k] = LinearSVM(np.zeros(Z.shape[1]), sign, np.zeros(len(y)), 0.0, 0.0, 0)
             continue
-        frame, Z_used, u_used = shared or _Frame.of(Z[rows], u[rows])
+        frame, Z_used, u_used = shared or _Frame.of(Z[rows], u[rows, k])
         problems.append(Problem(Z_used, y_used, u_used))
         frames.append(frame)
         members.append(rows)

@@ -64,6 +64,8 @@ def kmeans_centers(
     """
     centers = random_centers(X, weights, n_centers, rng)
     rows = rows_of(X)
+    if n_centers == rows.n_rows:
+        return centers  # each row is nearest to itself
     if rows.n_rows <= ROWS_PER_CENTER * n_centers:
         return lloyd_step(rows.whole(), weights, centers)
     chosen = draw_rows(rows.n_rows, ROWS_PER_CENTER * n_centers, rng)
