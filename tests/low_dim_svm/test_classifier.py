@@ -106,6 +106,13 @@ def test_two_iterations_are_enough_with_many_centers(options, few):
     assert not few or model.n_iter_ == 2
 
 
+@pytest.mark.parametrize("class_weight", [{1: 100}, {1: 1000}, {0: 10_000}])
+def test_svms_of_heavy_classes_are_solved(class_weight):
+    X, y = load_iris(return_X_y=True)
+    model = LowDimSVC(class_weight=class_weight, max_iter=50, random_state=0).fit(X, y)
+    assert model.history_["gap"].max() < 1e-6
+
+
 def test_ovo_votes_as_svc_does():
     X, y = blobs(n_rows=200, n_classes=5, spread=4.0)
     model = LowDimSVC(multi_class="ovo", n_centers=40, random_state=0).fit(X, y)

@@ -113,6 +113,18 @@ def test_rows_that_are_no_part_of_the_task():
         assert not svm.dual[~kept].any()
 
 
+def test_each_svm_has_bounds_of_its_own():
+    Z, y = problem("balanced")
+    rng = np.random.RandomState(1)
+    signs = np.column_stack([y, np.where(rng.uniform(size=len(y)) < 0.5, y, 0.0)])
+    u = rng.uniform(0.1, 2.0, size=signs.shape) * (signs != 0)
+    together = solve_linear_svms(Z, signs, u, tol=1e-8)
+    for k, svm in enumerate(together):
+        alone = solve_linear_svm(Z, signs[:, k], u[:, k], tol=1e-8)
+        assert svm.objective == pytest.approx(alone.objective, rel=1e-7)
+        np.testing.assert_allclose(svm.coef, alone.coef, atol=1e-4)
+
+
 def test_one_sign_only_is_a_constant():
     svm = solve_linear_svm(np.eye(3), -np.ones(3), np.ones(3))
     assert not svm.coef.any()

@@ -254,7 +254,7 @@ def alternate(
         if schedule.grows_after(history):
             mu *= schedule.mu_factor
         # One visit to the rows: what this iterate is worth there, and the next z step.
-        last = iteration == schedule.max_iter
+        last = iteration in (schedule.max_iter, schedule.enough)
         coordinates, worth = z_step(mapping, loss, rows, parameters, None if last else mu)
         values = {
             "mu": history["mu"][-1],

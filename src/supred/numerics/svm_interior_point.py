@@ -31,6 +31,8 @@ PATIENCE = 40
 LOPSIDED = 0.02
 # A path that begins at a guess begins with at least this mu.
 LEAST_MU = 0.02
+# A path that ends at a larger relative gap is begun again from the best point on it.
+LOST_GAP = 1e-3
 # Nothing comes nearer to its bound than this, relatively.
 INSIDE = 1e-15
 
@@ -154,6 +156,14 @@ def interior_point(
         if not open_paths.all():
             paths, slack = paths.keep(open_paths), slack[open_paths]
         _step(paths, ridge, slack)
+    lost = paths.which[paths.upper - paths.lower > LOST_GAP * np.abs(paths.upper)]
+    if guess is None and len(lost):
+        # Bounds that differ by a factor of thousands can lead astray; a point on the central path
+        # of what was found leads back.
+        problem = (Z[lost], y[lost], u[lost], pull[lost], charge[lost], tol)
+        w, b, a, more = interior_point(*problem, offset=offset[lost], guess=best_v[lost])
+        best_v[lost], best_a[lost] = np.column_stack([w, b]), a
+        n_iter[lost] += more
     return best_v[:, :-1], best_v[:, -1], best_a, n_iter
 
 
