@@ -5,10 +5,10 @@ accuracy on the unlabelled rows and on new ones, for 1, 2, 5 and 10 labels per c
 of them, the same for every method. Methods that take a graph get the same one. Real tables are
 read from the folder in the environment variable SUPRED_DATA and left out without it; Poisson
 learning and PoissonMBO (package graphlearning, in the extra `bench`) are left out where it is not
-installed. ``--quick`` takes three draws of the small tables. Ends with code 1 if a figure is not
-reached.
+installed. ``--quick`` takes three draws of the small tables, ``--only`` and ``--methods`` a part
+of the whole, which takes about an hour. Ends with code 1 if a figure is not reached.
 
-The settings of the flow were chosen on other rows of MNIST and on other draws.
+The settings of the flow were chosen on other rows of MNIST and on other draws of digits.
 """
 
 import argparse
@@ -69,33 +69,36 @@ class Table:
         return cls(name, X, y, new, np.asarray(truth), graph, new_graph, weights)
 
 
-def tables(quick: bool) -> Iterator[Table]:
-    random = np.random.RandomState(1)
-    if not quick:
+def tables(quick: bool, only: str | None) -> Iterator[Table]:
+    """Yield the tables that are there, or one of them; neighbours are searched for these alone."""
+    for name in ("MNIST", "digits", "satellite", "segmentation", "swiss roll"):
+        if only not in (None, name) or (quick and name == "MNIST"):
+            continue
         try:
-            X, y, _, _ = load_mnist()
-            # Settings were chosen on the first 10 000 of this order.
-            order = np.random.RandomState(7).permutation(60_000)[10_000:22_000]
-            X, y = X[order], y[order].astype(int)
-            yield Table.of("MNIST", X[:10_000], y[:10_000], X[10_000:], y[10_000:])
-        except DataNotFoundError as error:
-            print(f"MNIST is left out: {error}", file=sys.stderr)
-    X, y = load_digits(return_X_y=True)
-    yield Table.of("digits", *_split(X, y, random))
-    for name in ("satellite", "segmentation"):
-        try:
-            X, y = load_uci(name)
+            yield Table.of(name, *_rows(name))
         except DataNotFoundError as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
-            continue
-        X = StandardScaler().fit_transform(X)
-        yield Table.of(name, *_split(X, np.unique(y, return_inverse=True)[1], random))
-    X, y = make_classes_on_swiss_roll(2000, random_state=5)
-    yield Table.of("swiss roll", X[:1000], y[:1000], X[1000:], y[1000:])
 
 
-def _split(X: np.ndarray, y: np.ndarray, random: np.random.RandomState) -> tuple[Any, ...]:
-    order = random.permutation(len(y))
+def _rows(name: str) -> tuple[Any, ...]:
+    """Return rows and labels, and new rows and theirs."""
+    if name == "MNIST":
+        X, y, _, _ = load_mnist()
+        # Settings were chosen on the rows before and after these.
+        order = np.random.RandomState(7).permutation(60_000)[10_000:22_000]
+        X, y = X[order], y[order].astype(int)
+        return X[:10_000], y[:10_000], X[10_000:], y[10_000:]
+    if name == "swiss roll":
+        X, y = make_classes_on_swiss_roll(2000, random_state=5)
+        return X[:1000], y[:1000], X[1000:], y[1000:]
+    if name == "digits":
+        return _split(*load_digits(return_X_y=True))
+    X, y = load_uci(name)
+    return _split(StandardScaler().fit_transform(X), np.unique(y, return_inverse=True)[1])
+
+
+def _split(X: np.ndarray, y: np.ndarray) -> tuple[Any, ...]:
+    order = np.random.RandomState(1).permutation(len(y))
     first, last = order[: int(0.75 * len(y))], order[int(0.75 * len(y)) :]
     return X[first], y[first], X[last], y[last]
 
@@ -148,7 +151,8 @@ def self_training(table: Table, some: np.ndarray) -> Answer:
     return peer.predict(rows), lambda: peer.predict(new)
 
 
-def methods() -> dict[str, Callable[[Table, np.ndarray], Answer]]:
+def methods(wanted: str | None) -> dict[str, Callable[[Table, np.ndarray], Answer]]:
+    """Return the methods whose names contain one of the words that `wanted` lists."""
     found: dict[str, Callable[[Table, np.ndarray], Answer]] = {
         OURS: ours,
         PRIOR: lambda table, some: ours(table, some, class_prior="uniform"),
@@ -159,16 +163,19 @@ def methods() -> dict[str, Callable[[Table, np.ndarray], Answer]]:
         found |= {POISSON: poisson, MBO: poisson_mbo}
     else:
         print("graphlearning is not installed: no Poisson learning", file=sys.stderr)
-    return found
+    words = (wanted or "").lower().split(",")
+    return {name: how for name, how in found.items() if any(w in name.lower() for w in words)}
 
 
-def measure(table: Table, per_class: int, n_draws: int) -> dict[str, np.ndarray]:
+def measure(
+    table: Table, per_class: int, n_draws: int, wanted: str | None
+) -> dict[str, np.ndarray]:
     """Return accuracy % on unlabelled and new rows and seconds, shape (n_draws, 3), by method."""
     found: dict[str, list[list[float]]] = {}
     for seed in range(n_draws):
         some = draw_labels(table.y, per_class, seed)
         hidden = some == -1
-        for name, answer in methods().items():
+        for name, answer in methods(wanted).items():
             begin = time.perf_counter()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -180,14 +187,14 @@ def measure(table: Table, per_class: int, n_draws: int) -> dict[str, np.ndarray]
     return {name: np.array(values) for name, values in found.items()}
 
 
-def report(table: Table, per_class: int, n_draws: int) -> Iterator[Row]:
-    found = measure(table, per_class, n_draws)
+def report(table: Table, per_class: int, n_draws: int, wanted: str | None) -> Iterator[Row]:
+    found = measure(table, per_class, n_draws, wanted)
     at = f"{table.name}, {per_class} per class"
     mean = {name: values.mean(axis=0) for name, values in found.items()}
     no_prior, with_prior, lag = ASKED[per_class] if table.name == "MNIST" else (None, None, None)
     for name, values in found.items():
         needed = no_prior if name == OURS else with_prior if name == PRIOR else None
-        if table.name == "digits" and name == OURS:
+        if table.name == "digits" and name == OURS and SPREADING in found:
             needed = mean[SPREADING][0]
         yield Row(
             f"{at}: {name}, unlabelled rows %",
@@ -196,7 +203,7 @@ def report(table: Table, per_class: int, n_draws: int) -> Iterator[Row]:
             reached=None if needed is None else bool(mean[name][0] >= needed),
         )
     for name, peer in ((OURS, POISSON), (PRIOR, MBO)):
-        if table.name == "MNIST" and peer in found:
+        if name in found and peer in found:
             difference = found[name][:, 0] - found[peer][:, 0]
             wide = difference.std(ddof=1) / np.sqrt(n_draws)
             yield Row(
@@ -211,12 +218,13 @@ def report(table: Table, per_class: int, n_draws: int) -> Iterator[Row]:
                 required="<= 1",
                 reached=bool(mean[name][2] <= mean[peer][2]),
             )
-    for name in (OURS, SPREADING):
-        yield Row(f"{at}: {name}, new rows %", spread(found[name][:, 1], 1))
-    if lag is not None:
+    for name in (OURS, PRIOR, SPREADING, SELF):
+        if name in found:
+            yield Row(f"{at}: {name}, new rows %", spread(found[name][:, 1], 1))
+    if lag is not None and OURS in found:
         below = mean[OURS][0] - mean[OURS][1]
         yield Row(f"{at}: new rows below", f"{below:.1f}", "-", f"<= {lag}", bool(below <= lag))
-    if table.name == "digits":
+    if table.name == "digits" and {OURS, SPREADING} <= set(found):
         gain = mean[OURS][1] - mean[SPREADING][1]
         name = f"{at}: new rows above LabelSpreading's"
         yield Row(name, f"{gain:+.1f}", "-", "> 0", bool(gain > 0))
@@ -227,15 +235,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="three draws of the small tables")
     parser.add_argument("--only", help="one table: MNIST, digits, satellite, ...")
     parser.add_argument("--draws", type=int, help="how often labels are drawn (default 10)")
+    parser.add_argument("--methods", help="parts of names, such as class,poisson")
     options = parser.parse_args(arguments)
     n_draws = options.draws or (3 if options.quick else 10)
     good = True
-    for table in tables(options.quick):
-        if options.only and options.only != table.name:
-            continue
+    for table in tables(options.quick, options.only):
         labels = (25, 50, 100) if table.name == "swiss roll" else tuple(ASKED)
         for per_class in labels[::3] if options.quick else labels:
-            rows = report(table, per_class, n_draws)
+            rows = report(table, per_class, n_draws, options.methods)
             good &= print_rows(f"{table.name}, {per_class} labels per class", rows)
     return 0 if good else 1
 

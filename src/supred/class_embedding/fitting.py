@@ -222,7 +222,8 @@ def choose_neighbors(
 def embed_spectrally(problem: Problem, graph: Graph, settings: Settings) -> Solved:
     """Embed rows and class nodes by the eigenvectors of their graph, as the paper does."""
     W = graph.weights()
-    beta, history = settings.beta, []
+    beta = settings.beta
+    history: list[dict[str, float]] = []
     if isinstance(beta, str):
         beta, history = choose_beta(
             W,
