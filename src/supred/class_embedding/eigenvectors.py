@@ -27,6 +27,7 @@ SHIFT = 1e-7
 # apart and Lanczos needs few steps (100 000 rows: 4 s against 23 on a sheet; 11 s in a cube,
 # whose factors would take gigabytes).
 THIN = 4.0
+MANY_EDGES = 10
 # Tolerances tried in turn where Lanczos does not converge; the last accepts what there is.
 LOOSER = (1e-4, 1e-2, 1.0)
 
@@ -65,7 +66,6 @@ def leading_eigenvectors(
     n_vectors: int,
     *,
     method: str = "auto",
-    n_border: int = 0,
     tol: float = 0.0,
     max_iter: int | None = None,
 ) -> Eigenvectors:
@@ -80,8 +80,6 @@ def leading_eigenvectors(
     n_vectors : int
         At least 1.
     method : {"auto", "dense", "lanczos", "shift-invert"}
-    n_border : int
-        The first nodes, which have edges to very many others: eliminated last.
     tol : float
         Relative accuracy of the eigenvalues; 0 is machine precision.
     max_iter : int or None
@@ -89,7 +87,7 @@ def leading_eigenvectors(
     """
     n_nodes = A.shape[0]
     if method == "auto":
-        method = choose_method(A, n_vectors, known.shape[1], n_border)
+        method = choose_method(A, n_vectors, known.shape[1])
     if method == "dense":
         # Moving the known vectors to -2 puts them behind all others.
         matrix = A.toarray() - 3.0 * known @ known.T
@@ -101,7 +99,7 @@ def leading_eigenvectors(
             if method == "lanczos":
                 values, vectors, stopping, n_iter = lanczos(A, known, n_vectors, tol, max_iter)
             else:
-                values, vectors, stopping, n_iter = shift_invert(A, known, n_vectors, n_border, tol)
+                values, vectors, stopping, n_iter = shift_invert(A, known, n_vectors, tol)
     order = np.argsort(values)[::-1]
     values, vectors = values[order], vectors[:, order]
     residual = float(np.linalg.norm(A @ vectors - vectors * values, axis=0).max())
@@ -115,19 +113,24 @@ def leading_eigenvectors(
     return Eigenvectors(values, vectors, method, stopping, residual, n_iter)
 
 
-def choose_method(A: sparse.csr_array, n_vectors: int, n_known: int, n_border: int) -> str:
+def choose_method(A: sparse.csr_array, n_vectors: int, n_known: int) -> str:
     """Choose dense, Lanczos or shift-invert by the size and the thinness of the graph."""
     n_nodes = A.shape[0]
     if n_nodes <= DENSE_UP_TO or 3 * (n_vectors + n_known) >= n_nodes:
         return "dense"
-    if n_nodes <= LANCZOS_UP_TO or profile(A[n_border:, n_border:]) > THIN * np.sqrt(n_nodes):
+    if n_nodes <= LANCZOS_UP_TO or profile(A) > THIN * np.sqrt(n_nodes):
         return "lanczos"
     return "shift-invert"
 
 
 def profile(A: sparse.csr_array) -> float:
-    """Return how far a row of `A` reaches before its diagonal, on average, once reordered."""
-    matrix = sparse.csr_matrix(A)
+    """Return how far a row of `A` reaches before its diagonal, on average, once reordered.
+
+    Nodes with very many edges, as those of classes, are left out: they are eliminated last.
+    """
+    n_edges = np.diff(A.indptr)
+    few = np.flatnonzero(n_edges <= MANY_EDGES * np.median(n_edges))
+    matrix = sparse.csr_matrix(A[few][:, few])
     order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -166,39 +169,25 @@ def lanczos(
 
 
 def shift_invert(
-    A: sparse.csr_array,
-    known: np.ndarray,
-    n_vectors: int,
-    n_border: int,
-    tol: float,
+    A: sparse.csr_array, known: np.ndarray, n_vectors: int, tol: float
 ) -> tuple[np.ndarray, np.ndarray, str, int]:
     """Find the eigenvalues nearest to a shift just above one, with a factorisation.
 
-    The border nodes are eliminated last, through their Schur complement, so that their long
-    rows make no fill.
+    The order of minimum degree eliminates class nodes last, so that their long rows make no fill.
     """
     shift = 1.0 + SHIFT
     n_nodes = A.shape[0]
-    M = (shift * sparse.csr_array(sparse.identity(n_nodes)) - A).tocsc()  # positive definite
-    inner = splu(
-        M[n_border:, n_border:].tocsc(),
+    factor = splu(
+        (shift * sparse.csr_array(sparse.identity(n_nodes)) - A).tocsc(),  # positive definite
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
-    border = M[n_border:, :n_border].toarray()  # (n_nodes - n_border, n_border)
-    spread = inner.solve(border) if n_border else border
-    schur = M[:n_border, :n_border].toarray() - border.T @ spread
-    factor = linalg.lu_factor(schur) if n_border else None
 
     def solve(x: np.ndarray) -> np.ndarray:
         """Apply (A - 3 known known^T - shift)^-1."""
         inside = known.T @ x
-        x = x - known @ inside
-        y = np.empty(n_nodes)
-        if factor is not None:
-            y[:n_border] = linalg.lu_solve(factor, x[:n_border] - spread.T @ x[n_border:])
-        y[n_border:] = inner.solve(x[n_border:]) - spread @ y[:n_border]
+        y = factor.solve(x - known @ inside)
         y -= known @ (known.T @ y)
         return -(y + known @ (inside / (shift + 2.0)))
 

@@ -149,7 +149,6 @@ def embed_with_classes(
             indicators,
             n_more,
             method=method,
-            n_border=int(np.count_nonzero(nodes < n_classes)),
             tol=tol,
             max_iter=max_iter,
         )

@@ -154,8 +154,8 @@ def follow_flow(problem: Problem, graph: Graph, settings: Settings) -> Solved:
     v, n_iter = flow.values, flow.n_iter
     if problem.shares is not None or not enough_to_hide(problem.class_index):
         shares = problem.shares or ClassShares.of(None, v.shape[1])
-        shared = match_shares(W, graph.ties, v, ~flow.stranded, shares)
-        v, n_iter = shared.values, n_iter + shared.n_iter
+        v, n_more = match_shares(W, graph.ties, v, ~flow.stranded, shares)
+        n_iter += n_more
     if problem.shares is not None:
         v[flow.stranded] = problem.shares.prior
     if flow.stopping_reason == "max_iter":

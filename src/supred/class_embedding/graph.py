@@ -8,12 +8,17 @@ from scipy.sparse.csgraph import connected_components
 LEAST_WEIGHT = 1e-12
 
 
+def heads_of(graph: sparse.csr_array) -> np.ndarray:
+    """Return the row of each stored entry."""
+    return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+
+
 def auto_epsilon(graph: sparse.csr_array) -> float:
     """Return ten times the mean smallest non-zero squared distance: the width of the heat kernel.
 
     eps = (10 / n) sum_i min over j with x_j != x_i of ||x_i - x_j||^2
     """
-    heads = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    heads = heads_of(graph)
     smallest = np.full(graph.shape[0], np.inf)
     apart = graph.data > 0
     np.minimum.at(smallest, heads[apart], graph.data[apart])
@@ -24,7 +29,7 @@ def auto_epsilon(graph: sparse.csr_array) -> float:
 
 def has_copy(graph: sparse.csr_array) -> np.ndarray:
     """Tell which rows of a graph of distances have a neighbour at distance zero."""
-    heads = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    heads = heads_of(graph)
     return np.bincount(heads[graph.data == 0], minlength=graph.shape[0]) > 0
 
 
@@ -32,7 +37,7 @@ def nearest_of(graph: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
     """Return the graph of the `n_neighbors` nearest neighbours of each row, of those listed."""
     if np.diff(graph.indptr).max(initial=0) <= n_neighbors:
         return graph
-    heads = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    heads = heads_of(graph)
     order = np.lexsort((graph.data, heads))
     rank = np.arange(graph.nnz) - graph.indptr[heads]
     kept = order[rank < n_neighbors]
@@ -49,7 +54,7 @@ def scaled_distances(graph: sparse.csr_array, epsilon: float | None) -> np.ndarr
     """
     if epsilon is not None:
         return np.asarray(graph.data / epsilon)
-    heads = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    heads = heads_of(graph)
     farthest = np.zeros(graph.shape[0])
     np.maximum.at(farthest, heads, graph.data)
     own = np.where(farthest > 0, farthest / 4.0, 1.0)  # copies only: all distances are zero
@@ -97,7 +102,7 @@ def extension_weights(graph: sparse.csr_array, epsilon: float | None) -> sparse.
     from all rows. A row that equals indexed rows has these as its only neighbours.
     """
     weights = graph.copy()
-    heads = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    heads = heads_of(graph)
     scaled = scaled_distances(graph, epsilon)
     nearest = np.full(graph.shape[0], np.inf)
     np.minimum.at(nearest, heads, scaled)

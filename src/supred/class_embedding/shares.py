@@ -54,29 +54,13 @@ class ClassShares:
         return cls(class_prior, 1.0, 0.0)
 
 
-@dataclass(frozen=True)
-class SharedFlow:
-    """Memberships whose largest value names each class as often as asked.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows, n_classes)
-        Rows sum to one.
-    n_iter : int
-        Products with the graph.
-    """
-
-    values: np.ndarray
-    n_iter: int
-
-
 def match_shares(
     W: sparse.csr_array,
     C: sparse.csr_array,
     values: np.ndarray,
     free: np.ndarray,
     shares: ClassShares,
-) -> SharedFlow:
+) -> tuple[np.ndarray, int]:
     """Decide in rounds: u = (D^-1 W)^5 E, E the classes won with offsets, known labels held.
 
     Parameters
@@ -88,6 +72,13 @@ def match_shares(
     free : ndarray of bool, shape (n_rows,)
         Rows that take part: those with a path to a label.
     shares : ClassShares
+
+    Returns
+    -------
+    values : ndarray of shape (n_rows, n_classes)
+        Memberships; rows sum to one.
+    n_iter : int
+        Products with the graph.
     """
     rows = np.flatnonzero(free)
     edges = W if free.all() else W[rows][:, rows]
@@ -119,7 +110,7 @@ def match_shares(
     u += (1.0 - u.sum(axis=1, keepdims=True)) / n_classes
     # New rows take the mean of their neighbours, which is to tell what these decided.
     result[rows] = 0.5 * (u + classes[won])
-    return SharedFlow(result, n_iter)
+    return result, n_iter
 
 
 def share_offsets(
