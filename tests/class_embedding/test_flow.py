@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 from sklearn.semi_supervised import LabelSpreading
 
 from supred import ClassConstrainedEmbedding
+from supred.class_embedding.flow_coordinates import circle_axes
 from supred.class_embedding.graph import nearest_of, scaled_distances, symmetric_weights
 from supred.class_embedding.hidden_labels import hide_in_folds
 
@@ -134,13 +135,13 @@ def test_every_class_has_its_place(digits):
 def test_fewer_coordinates_are_the_first_of_all(digits):
     X, _, some, new, truth = digits
     full = ClassConstrainedEmbedding().fit(X, some)
-    flat = ClassConstrainedEmbedding(2).fit(X, some)
-    np.testing.assert_allclose(flat.embedding_, full.embedding_[:, :2])
+    flat = ClassConstrainedEmbedding(3).fit(X, some)
+    np.testing.assert_allclose(flat.embedding_, full.embedding_[:, :3])
     np.testing.assert_array_equal(flat.transduction_, full.transduction_)
-    # it decides by the labels that the flow gave, in two dimensions
-    assert flat.score(new, truth) > 0.4
-    with pytest.raises(ValueError, match="needs all 9 flow coordinates, but n_components=2"):
-        ClassConstrainedEmbedding(2, classifier="flow").fit(X, some)
+    # it decides by the labels that the flow gave, in three dimensions
+    assert flat.score(new, truth) > 0.5
+    with pytest.raises(ValueError, match="needs all 9 flow coordinates, but n_components=3"):
+        ClassConstrainedEmbedding(3, classifier="flow").fit(X, some)
 
 
 @pytest.mark.filterwarnings("ignore:The neighbour graph with its class nodes falls into")
@@ -262,3 +263,25 @@ def test_dask_rows_are_predicted_lazily(digits):
         assert isinstance(answer, da.Array)
         np.testing.assert_allclose(answer.compute(), getattr(model, name)(new))
     assert model.score(rows, truth) == model.score(new, truth)
+
+
+def test_a_picture_has_a_place_for_each_class(digits):
+    X, _, some, new, truth = digits
+    model = ClassConstrainedEmbedding(2).fit(X, some)
+    distance = np.linalg.norm(model.class_centers_[:, None] - model.class_centers_, axis=2)
+    side = 2 * np.sqrt(2 / 10) * np.sin(np.pi / 10)  # of a regular decagon
+    np.testing.assert_allclose(np.sort(distance, axis=1)[:, 1:3], side)
+    full = ClassConstrainedEmbedding().fit(X, some)
+    np.testing.assert_array_equal(model.transduction_, full.transduction_)
+    assert model.score(new, truth) > full.score(new, truth) - 0.03
+
+
+def test_classes_that_share_rows_are_side_by_side_in_a_picture():
+    v = 0.8 * np.eye(5) + 0.2 * np.roll(np.eye(5), 1, axis=1)  # each shares with the next
+    shuffled = v[:, [0, 2, 4, 1, 3]]
+    axes = circle_axes(shuffled)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(axes.sum(axis=0), 0.0, atol=1e-12)
+    around = np.argsort(np.arctan2(axes[:, 1], axes[:, 0]) % (2 * np.pi))
+    steps = np.diff(np.array([0, 2, 4, 1, 3])[around]) % 5
+    assert set(steps) <= {1} or set(steps) <= {4}

@@ -28,9 +28,10 @@ class ClassConstrainedEmbedding(FittedEmbedding):
     ----------
     n_components : int or None, default=None
         Dimensions of the embedding; None is the number of classes minus one. With fewer, the
-        flow coordinates are those of the largest variance.
+        flow coordinates are those of the largest variance; two of them, for a picture, put the
+        class nodes on a circle.
     coordinates : {"auto", "flow", "spectral"}, default="auto"
-        "flow": the principal axes of the memberships, at most one fewer than classes.
+        "flow": axes of the memberships, at most one fewer than classes.
         "spectral": the leading eigenvectors of the graph with its class nodes. "auto" is the
         flow, and "spectral" if `n_components` asks for more dimensions than the flow has.
     n_neighbors : "auto" or int, default="auto"

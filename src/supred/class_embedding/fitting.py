@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from supred.class_embedding.components import describe_parts, describe_stranded, number_by_size
 from supred.class_embedding.embedding import Coordinates, class_ties, embed_with_classes
-from supred.class_embedding.flow_coordinates import FlowClassifier, flow_axes
+from supred.class_embedding.flow_coordinates import FlowClassifier, circle_axes, flow_axes
 from supred.class_embedding.graph import auto_epsilon, nearest_of, symmetric_weights
 from supred.class_embedding.hidden_labels import (
     NEIGHBORS,
@@ -168,15 +168,15 @@ def follow_flow(problem: Problem, graph: Graph, settings: Settings) -> Solved:
     if flow.stranded.any():
         message = describe_stranded(flow.components, flow.stranded, problem.names)
         warnings.warn(message, UserWarning, stacklevel=4)
-    axes = flow_axes(v)
+    count, n_flows = problem.n_components, v.shape[1] - 1
+    axes = circle_axes(v) if count == 2 < n_flows else flow_axes(v)[:, :count]
     rows = (v - 1.0 / v.shape[1]) @ axes
-    count = problem.n_components
     labelled = problem.class_index >= 0
     spent = time.perf_counter() - begin
     last = {"beta": beta, "seconds": spent, "residual": flow.residual}
     coordinates = Coordinates(
-        rows[:, :count],
-        axes[:, :count],
+        rows,
+        axes,
         None,
         number_by_size(flow.components),
         flow.stranded,
@@ -189,7 +189,7 @@ def follow_flow(problem: Problem, graph: Graph, settings: Settings) -> Solved:
         graph,
         coordinates,
         np.where(labelled, problem.class_index, v.argmax(axis=1)),
-        FlowClassifier(axes, problem.classes, temperature) if count == axes.shape[1] else None,
+        FlowClassifier(axes, problem.classes, temperature) if count == n_flows else None,
         beta,
         [*history, last],
     )

@@ -106,9 +106,7 @@ def match_shares(
         if np.mean(won != before) <= STILL:
             break
     result = np.array(values)
-    u = u + offsets
-    u += (1.0 - u.sum(axis=1, keepdims=True)) / n_classes
-    # New rows take the mean of their neighbours, which is to tell what these decided.
+    # The class won is the largest value, and new rows take the mean of what their neighbours won.
     result[rows] = 0.5 * (u + classes[won])
     return result, n_iter
 
