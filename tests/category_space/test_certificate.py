@@ -203,3 +203,23 @@ def test_summaries_say_what_is_certain():
     assert "1.0 % higher" in found.summary()
     proven = Certificate("dual", 10.0, 10.0, 1e-9, 1.0, np.ones(2), 1e-6, 7, -0.3)
     assert proven.summary().startswith("These are the best orthonormal axes there are")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_certificate_of_several_labels_against_all_angles(seed):
+    """Two labels in two dimensions: all orthonormal axes are one angle (and a reflection)."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 2))
+    Y = (X @ rng.standard_normal((2, 2)) + 0.5 * rng.standard_normal((60, 2)) > 0).astype(int)
+    model = CategorySpace(kernel="linear", whiten=False, random_state=0).fit(X, Y)
+    certificate = model.certificate(X, Y)
+    centred = X - X.mean(axis=0)
+    R = [(centred * column[:, None]).T @ centred for column in Y.T]
+    angles = np.linspace(0.0, np.pi, 20_001)
+    first = np.stack([np.cos(angles), np.sin(angles)])
+    second = np.stack([-np.sin(angles), np.cos(angles)])
+    values = [np.einsum("in,ij,jn->n", w, r, w) for w, r in zip((first, second), R, strict=True)]
+    best = 0.5 * float(np.sum(values, axis=0).max())
+    assert certificate.holds
+    assert certificate.objective == pytest.approx(best, rel=1e-6)
+    assert certificate.bound >= best * (1 - 1e-6)

@@ -278,12 +278,38 @@ def test_category_axes_shows_three_classes_on_their_axes(iris):
     assert [t.get_text() for t in display.ax_.texts] == chosen
 
 
+def test_category_axes_of_a_pair_are_its_coordinates(iris):
+    X, y = iris
+    space = CategorySpace(kernel="linear", random_state=0).fit(X, y)
+    display = CategoryAxesDisplay.from_estimator(space, X=X, y=y, classes=["virginica", "setosa"])
+    drawn = groups(display.ax_)["setosa"][0].get_offsets()
+    np.testing.assert_allclose(drawn, space.transform(X)[y == "setosa"][:, [2, 0]])
+    assert display.ax_.get_ylabel() == "axis of setosa"
+
+
+def test_category_axes_map_more_classes_where_their_means_lie_furthest_apart():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 10)
+    Z = 3.0 * np.eye(6)[y] * np.array([1.0, 1, 1, 1, 5, 5]) + 0.1 * rng.normal(size=(60, 6))
+    display = CategoryAxesDisplay.from_predictions(Z=Z, y=y, all_classes=np.arange(6))
+    np.testing.assert_allclose(display.axes.T @ display.axes, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(display.Z, Z @ display.axes)
+
+    def spread(plane):
+        means = np.array([(Z @ plane)[y == k].mean(axis=0) for k in range(6)])
+        return means.var(axis=0).sum()
+
+    others = (np.linalg.qr(rng.normal(size=(6, 2)))[0] for _ in range(200))
+    assert spread(display.axes) > max(spread(plane) for plane in others)
+    assert [t.get_text() for t in display.ax_.texts if t.get_text()] == list("012345")
+
+
 def test_category_axes_refuses():
     Z, y = np.eye(4), np.arange(4)
     options = {"Z": Z, "y": y, "all_classes": y}
-    with pytest.raises(ValueError, match="must be three different ones of"):
-        CategoryAxesDisplay.from_predictions(**options, classes=[0, 1])
-    with pytest.raises(ValueError, match="must be three different ones of"):
+    with pytest.raises(ValueError, match="must be two or more different ones of"):
+        CategoryAxesDisplay.from_predictions(**options, classes=[1, 1])
+    with pytest.raises(ValueError, match="must be two or more different ones of"):
         CategoryAxesDisplay.from_predictions(**options, classes=[0, 1, 9])
     with pytest.raises(
         ValueError, match=r"one column for each of the 3 classes, got shape \(4, 4\)"
