@@ -104,9 +104,9 @@ class CategorySpace(MappedClassifier):
     max_iter : int, default=5000
         Steps from each start.
     tol : "auto" or float, default="auto"
-        Relative distance to a stationary point at which to stop. "auto" is 1e-6 for the linear
-        kernel without whitening and with `certify`, and 1e-3 else: enough to predict by, but a
-        certificate wants axes that stand still.
+        Relative distance to a stationary point at which to stop. "auto" is 1e-3 for a whitened
+        kernel, enough to predict by, and 1e-6 else and with `certify`: a certificate wants axes
+        that stand still.
     class_weight : None, "balanced" or dict, default=None
         Factor of each class's sample weights.
     certify : bool, default=False

@@ -113,13 +113,17 @@ class Settings:
     def ascent_options(self, seed: int) -> AscentOptions:
         """Return how to look for the axes.
 
-        In whitened or kernel features random starts gain nothing, and the classes are the same
-        long before the axes stand still, which only a certificate needs.
+        In whitened or kernel features random starts gain nothing. In both, the classes are the
+        same long before the axes stand still, which only a certificate needs.
         """
-        plain = not self.whiten and self.kernel == "linear"
-        n_init = (5 if plain else 0) if self.n_init == "auto" else int(self.n_init)
-        tol = (1e-6 if plain or self.certify else 1e-3) if self.tol == "auto" else float(self.tol)
-        return AscentOptions(n_init, self.max_iter, tol, seed, self.n_jobs)
+        linear = self.kernel == "linear"
+        n_init = self.n_init
+        if n_init == "auto":
+            n_init = 5 if linear and not self.whiten else 0
+        tol = self.tol
+        if tol == "auto":
+            tol = 1e-6 if linear or not self.whiten or self.certify else 1e-3
+        return AscentOptions(int(n_init), self.max_iter, float(tol), seed, self.n_jobs)
 
     def is_linear_rule(self, *, exclusive: bool) -> bool:
         """Tell whether linear scores decide, and not angles."""
