@@ -171,14 +171,18 @@ FORMATS: dict[str, Callable[[Any, np.ndarray, Path], Answer]] = {
 }
 
 
-def compare(model: Any, X: np.ndarray, answers: Answer) -> tuple[int, float]:
+def python_answers(model: Any, X: np.ndarray) -> Answer:
+    rows = X.astype(float)
+    return model.predict(rows), model.decision_function(rows)
+
+
+def compare(expected: Answer, answers: Answer) -> tuple[int, float]:
     """Return how many labels differ without a tie, and the largest error of the scores.
 
     The error is relative to the largest score of the row, or to the typical size of a score
     where all of a row are smaller.
     """
-    rows = X.astype(float)
-    labels, scores = model.predict(rows), model.decision_function(rows)
+    labels, scores = expected
     ordered = np.sort(scores, axis=1)
     clear = ordered[:, -1] - ordered[:, -2] > TOLERANCE
     size = np.maximum(np.abs(scores).max(axis=1), np.sqrt(np.mean(scores**2)))
@@ -210,11 +214,11 @@ def agreement(quick: bool, wanted: str) -> Iterator[Row]:
         if wanted not in name:
             continue
         model = clone(MODELS[name]).fit(X.astype(float), y)
+        expected = [(rows, python_answers(model, rows)) for rows in (random, real)]
         for kind, answers in FORMATS.items():
             with tempfile.TemporaryDirectory() as folder:
                 found = [
-                    compare(model, rows, answers(model, rows, Path(folder)))
-                    for rows in (random, real)
+                    compare(python, answers(model, rows, Path(folder))) for rows, python in expected
                 ]
             wrong, error = sum(f[0] for f in found), max(f[1] for f in found)
             yield Row(
