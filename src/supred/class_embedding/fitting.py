@@ -23,7 +23,7 @@ from supred.class_embedding.hidden_labels import (
 from supred.class_embedding.neighbors import GivenDistances, NeighborIndex, index_rows
 from supred.class_embedding.problem import Problem, Settings
 from supred.class_embedding.propagation import auto_flow_beta, flow_from_classes
-from supred.class_embedding.row_classifier import Decider, Training
+from supred.class_embedding.row_classifier import SpectralDecisions, Training
 from supred.class_embedding.shares import ClassShares, match_shares
 
 # The flow's residual where tol=0 asks eigenvectors for machine precision.
@@ -225,16 +225,16 @@ def embed_spectrally(problem: Problem, graph: Graph, settings: Settings) -> Solv
     beta = settings.beta
     history: list[dict[str, float]] = []
     if isinstance(beta, str):
-        beta, history = choose_beta(
+        decisions = SpectralDecisions(
             W,
-            problem.class_index,
             problem.weights,
+            len(problem.classes),
             problem.n_components,
-            Decider(settings.choice.named(), problem.class_index, problem.weights),
-            random_state=check_random_state(settings.random_state),
-            method=settings.eigen_solver,
-            n_jobs=settings.n_jobs,
+            settings.choice.named(),
+            settings.eigen_solver,
         )
+        random_state = check_random_state(settings.random_state)
+        beta, history = choose_beta(problem.class_index, decisions, random_state, settings.n_jobs)
     begin = time.perf_counter()
     found = embed_with_classes(
         W,

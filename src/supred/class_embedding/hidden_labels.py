@@ -5,20 +5,16 @@ one choice share the search of neighbours.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.special import logsumexp
 
-from supred.class_embedding.embedding import (
-    Coordinates,
-    TooFewNodesError,
-    class_ties,
-    embed_with_classes,
-)
+from supred.class_embedding.embedding import class_ties
 from supred.class_embedding.graph import extension_weights, nearest_of, symmetric_weights
 from supred.class_embedding.propagation import auto_flow_beta, flows_from_classes
 
@@ -39,11 +35,6 @@ BETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 DEFAULT_BETA = 0.1
 # Each trial solves an eigenproblem: fewer where one takes long.
 N_FOLDS, N_FOLDS_LARGE, LARGE = 5, 3, 5000
-# Eigenvectors to this relative accuracy give the same decisions.
-COARSE = 1e-6
-
-# Given an embedding, the rows to learn from and the rows to decide on: class indices of the latter.
-Decide = Callable[[Coordinates, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -136,38 +127,21 @@ def best_temperature(v: np.ndarray, class_index: np.ndarray) -> float:
 
 
 def choose_beta(
-    W: sparse.csr_array,
     class_index: np.ndarray,
-    weights: np.ndarray,
-    n_components: int,
-    decide: Decide,
-    *,
+    transduce: Callable[[float, np.ndarray], np.ndarray],
     random_state: np.random.RandomState,
-    betas: Sequence[float] = BETAS,
-    n_folds: int | None = None,
-    method: str = "auto",
     n_jobs: int | None = None,
 ) -> tuple[float, list[dict[str, float]]]:
-    """Choose beta by leaving some of the labelled rows out.
+    """Choose the weight of the graph against the ties, by hiding labels.
 
     Parameters
     ----------
-    W : sparse array of shape (n_rows, n_rows)
-        Symmetric weights of the neighbour graph.
     class_index : ndarray of shape (n_rows,)
         Class of each row, -1 for none.
-    weights : ndarray of shape (n_rows,)
-        Weight of each row's tie.
-    n_components : int
-    decide : callable
-        ``decide(embedding, learn, test)`` returns the class indices of the rows `test`.
+    transduce : callable
+        Makes of a beta and class indices, -1 for none, those of all rows.
     random_state : RandomState
-        Which rows are left out together.
-    betas : sequence of float
-    n_folds : int or None
-        None is 5, and 3 for more than 5000 rows.
-    method : str
-        See :func:`supred.class_embedding.eigenvectors.leading_eigenvectors`.
+        Which labels are hidden together.
     n_jobs : int or None
 
     Returns
@@ -178,26 +152,28 @@ def choose_beta(
     history : list of dict
         One entry for each beta tried: beta, seconds, error.
     """
-    if n_folds is None:
-        n_folds = N_FOLDS if len(class_index) <= LARGE else N_FOLDS_LARGE
+    n_folds = N_FOLDS if len(class_index) <= LARGE else N_FOLDS_LARGE
     folds = hide_in_folds(class_index, n_folds, random_state)
-    n_folds = int(folds.max()) + 1
-    if n_folds == 0:
+    if folds.max() < 0:
         return DEFAULT_BETA, []
-    trials = [(beta, fold) for beta in betas for fold in range(n_folds)]
-    results = Parallel(n_jobs=n_jobs)(
-        delayed(_try)(W, class_index, weights, n_components, decide, beta, folds == fold, method)
-        for beta, fold in trials
+    history = Parallel(n_jobs=n_jobs)(
+        delayed(_try)(beta, class_index, folds, transduce) for beta in BETAS
     )
-    wrong = np.array([count for count, _ in results]).reshape(len(betas), n_folds).sum(axis=1)
-    seconds = np.array([spent for _, spent in results]).reshape(len(betas), n_folds).sum(axis=1)
-    errors = wrong / np.count_nonzero(folds >= 0)
-    best = np.flatnonzero(wrong == wrong.min())
-    history = [
-        {"beta": float(beta), "seconds": float(spent), "error": float(error)}
-        for beta, error, spent in zip(betas, errors, seconds, strict=True)
-    ]
-    return float(betas[best[len(best) // 2]]), history
+    errors = np.array([entry["error"] for entry in history])
+    best = np.flatnonzero(errors == errors.min())
+    return BETAS[best[len(best) // 2]], history
+
+
+def _try(
+    beta: float,
+    class_index: np.ndarray,
+    folds: np.ndarray,
+    transduce: Callable[[float, np.ndarray], np.ndarray],
+) -> dict[str, float]:
+    """Return the error of one beta, and the seconds it took."""
+    start = time.perf_counter()
+    error = np.mean(wrong_when_hidden(class_index, folds, partial(transduce, beta)))
+    return {"beta": beta, "seconds": time.perf_counter() - start, "error": float(error)}
 
 
 def error_by_hiding(
@@ -221,16 +197,22 @@ def error_by_hiding(
     random_state : RandomState
     """
     folds = hide_in_folds(class_index, n_folds, random_state)
-    hidden = folds >= 0
-    if not hidden.any():
+    if folds.max() < 0:
         raise ValueError("no class has two labelled rows, of which one could be hidden.")
+    wrong = wrong_when_hidden(class_index, folds, transduce)
+    share = (wrong.sum() + 1) / (len(wrong) + 2)
+    return float(wrong.mean()), float(np.sqrt(share * (1 - share) / len(wrong)))
+
+
+def wrong_when_hidden(
+    class_index: np.ndarray, folds: np.ndarray, transduce: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Tell which labels are not found while their fold is hidden, for all that are hidden once."""
     found = np.full(len(folds), -1)
     for fold in range(int(folds.max()) + 1):
         own = folds == fold
         found[own] = transduce(np.where(own, -1, class_index))[own]
-    n_rows, wrong = np.count_nonzero(hidden), np.count_nonzero((found != class_index)[hidden])
-    share = (wrong + 1) / (n_rows + 2)
-    return wrong / n_rows, float(np.sqrt(share * (1 - share) / n_rows))
+    return (found != class_index)[folds >= 0]
 
 
 def hide_in_folds(
@@ -253,26 +235,3 @@ def hide_in_folds(
     used = np.unique(folds[folds >= 0])
     folds[folds >= 0] = np.searchsorted(used, folds[folds >= 0])
     return folds
-
-
-def _try(
-    W: sparse.csr_array,
-    class_index: np.ndarray,
-    weights: np.ndarray,
-    n_components: int,
-    decide: Decide,
-    beta: float,
-    hidden: np.ndarray,
-    method: str,
-) -> tuple[int, float]:
-    """Return how many hidden rows were misclassified, and the seconds it took."""
-    start = time.perf_counter()
-    visible = np.where(hidden, -1, class_index)
-    C = class_ties(visible, weights, int(class_index.max()) + 1)
-    learn, test = np.flatnonzero(visible >= 0), np.flatnonzero(hidden)
-    try:
-        embedding = embed_with_classes(W, C, beta, n_components, method=method, tol=COARSE)
-    except TooFewNodesError:  # the labels left reach too little of the graph, whatever beta is
-        return len(test), time.perf_counter() - start
-    wrong = int(np.count_nonzero(decide(embedding, learn, test) != class_index[test]))
-    return wrong, time.perf_counter() - start

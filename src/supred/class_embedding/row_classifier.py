@@ -4,17 +4,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from supred.base.state import register
-from supred.class_embedding.embedding import Coordinates
+from supred.class_embedding.embedding import TooFewNodesError, class_ties, embed_with_classes
 from supred.common.arguments import check_choice
 
 CLASSIFIERS = ("auto", "flow", "knn", "linear", "center")
 N_NEAREST = 3
+# Eigenvectors to this relative accuracy give the same decisions.
+COARSE = 1e-6
 
 
 @register
@@ -95,23 +98,42 @@ class ClassifierChoice:
 
 
 @dataclass(frozen=True)
-class Decider:
-    """Decides on hidden rows for the search of beta; classes are their indices here.
+class SpectralDecisions:
+    """Embeds a graph and decides on its unlabelled rows; classes are their indices here.
 
     Attributes
     ----------
-    choice : ClassifierChoice
-    class_index : ndarray of shape (n_rows,)
+    W : sparse array of shape (n_rows, n_rows)
+        Symmetric weights of the neighbour graph.
     weights : ndarray of shape (n_rows,)
+        Weight of each row's tie.
+    n_classes, n_components : int
+    choice : ClassifierChoice
+    method : str
+        See :func:`supred.class_embedding.eigenvectors.leading_eigenvectors`.
     """
 
-    choice: ClassifierChoice
-    class_index: np.ndarray
+    W: sparse.csr_array
     weights: np.ndarray
+    n_classes: int
+    n_components: int
+    choice: ClassifierChoice
+    method: str
 
-    def __call__(self, embedding: Coordinates, learn: np.ndarray, test: np.ndarray) -> np.ndarray:
-        """Train on the rows `learn` and return the class indices of the rows `test`."""
-        rows = np.nan_to_num(embedding.rows)  # stranded rows at the origin
-        training = Training(rows[learn], self.class_index[learn], self.weights[learn])
-        centers = embedding.centers
-        return self.choice.train(training, centers, np.arange(len(centers))).predict(rows[test])
+    def __call__(self, beta: float, class_index: np.ndarray) -> np.ndarray:
+        """Return the class indices of all rows, -1 where labels reach too little of the graph."""
+        C = class_ties(class_index, self.weights, self.n_classes)
+        try:
+            found = embed_with_classes(
+                self.W, C, beta, self.n_components, method=self.method, tol=COARSE
+            )
+        except TooFewNodesError:
+            return class_index
+        rows = np.nan_to_num(found.rows)  # stranded rows at the origin
+        known = class_index >= 0
+        training = Training(rows[known], class_index[known], self.weights[known])
+        classifier = self.choice.train(training, found.centers, np.arange(self.n_classes))
+        result = np.array(class_index)
+        if not known.all():
+            result[~known] = classifier.predict(rows[~known])
+        return result
