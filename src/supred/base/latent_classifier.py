@@ -279,10 +279,8 @@ class LatentClassifier(
         score : float
         """
         if not is_dask(X):
-            predicted = on_host(self.predict(X))
-            return float(
-                accuracy_score(on_host(y), predicted, sample_weight=on_host(sample_weight))
-            )
+            found = on_host(self.predict(X))
+            return float(accuracy_score(on_host(y), found, sample_weight=on_host(sample_weight)))
         _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
         predicted: Any = self.predict(X)
         return float(accuracy_score(y, predicted.compute(), sample_weight=sample_weight))

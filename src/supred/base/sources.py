@@ -91,8 +91,7 @@ def check_not_vanishing(X: RowSource) -> None:
     """
     least = 1.0 / LARGEST_NUMBER[X.dtype]
     n_few = min(FEW_ROWS, X.shape[0])
-    reads = isinstance(X, ReadSource)
-    few = X.read(0, n_few) if reads else X.rows().take(np.arange(n_few))
+    few = X.read(0, n_few) if isinstance(X, ReadSource) else X.rows().take(np.arange(n_few))
     if not 0 < largest_magnitude(few) < least:
         return
     largest = float(X.rows().map(_largest_of_rows).max())
