@@ -406,7 +406,7 @@ def test_scores_of_each_iteration_by_scikit_learns_monitor():
         ({"n_jobs": 0}, "n_jobs=0 is out of range; use None"),
         ({"early_stopping": "auto"}, "early_stopping='auto' is not known; use True or False"),
         ({"inner_tol": 0}, "inner_tol=0 is out of range"),
-        ({"gamma": 0.0}, r"gamma=0.0 is out of range; use a number in \(0, inf\)"),
+        ({"gamma": 0.0}, r"gamma=0.0 is out of range; use a number in \(0, 1e\+30\]"),
         ({"gamma": -1}, "gamma=-1"),
         ({"gamma": "wide"}, "gamma='wide' is not known; use one of 'auto', 'scale'"),
         ({"alpha": "small"}, "alpha='small' is not known; use one of 'auto'"),

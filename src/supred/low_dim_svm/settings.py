@@ -34,7 +34,7 @@ class Settings:
     2
     >>> Settings(C=-1)
     Traceback (most recent call last):
-    ValueError: C=-1 is out of range; use a number in (0, inf).
+    ValueError: C=-1 is out of range; use a number in (0, 1e+30].
     """
 
     n_components: int | None = None

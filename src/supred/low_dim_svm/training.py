@@ -70,7 +70,7 @@ def train(
     >>> problem, settings = Problem.of(X, y, np.ones(8), np.unique(y)), Settings(n_centers=4)
     >>> result = train(problem, prepare_mapping(problem, settings, rng), settings, rng)
     >>> result.stopping_reason, float(result.history["train_error"][result.best_iter])
-    ('converged', 0.0)
+    ('completed', 0.0)
     """
     loss = make_loss(
         settings.loss,

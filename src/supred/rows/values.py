@@ -53,8 +53,8 @@ class LocalValues(RowValues):
     >>> from supred.rows.blocks import rows_of
     >>> labels = rows_of(np.eye(3)).attach(lambda first, y: y, np.array([1, 2, 3]))
     >>> doubled, total = labels.visit(lambda block, y: (2 * y, block.T @ y))
-    >>> total, doubled.sum(np.sum)
-    (array([1., 2., 3.]), np.int64(12))
+    >>> total, int(doubled.sum(np.sum))
+    (array([1., 2., 3.]), 12)
     """
 
     def __init__(self, rows: "LocalRows", parts: list[slice], values: list[Any]) -> None:

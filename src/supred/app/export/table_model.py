@@ -40,10 +40,7 @@ class TableModel:
     >>> from sklearn.datasets import load_iris
     >>> from supred import LowDimSVC
     >>> from supred.app.export.table_model import TableModel
-    >>> from supred.app.export.saved_parts import from_parts, to_parts
-    from supred.app.tables.preparation import Preparation, learnt_numbers, restored
     >>> from supred.app.tables.table import Column
-    from supred.base.state import register
     >>> X, y = load_iris(return_X_y=True)
     >>> columns = [Column(name, "number") for name in ("a", "b", "c", "d")]
     >>> model = TableModel.fit(LowDimSVC(n_centers=20, random_state=0), X, y, columns)
