@@ -493,11 +493,3 @@ def test_sparse_validation_rows_with_a_dense_linear_fit():
     np.testing.assert_allclose(
         dense.history_["validation_error"], mixed.history_["validation_error"]
     )
-
-
-@pytest.mark.parametrize("mapping", ["rbf", "linear"])
-@pytest.mark.parametrize("n_features", [2, 200])
-def test_features_whose_squares_overflow_are_refused(mapping, n_features):
-    X = 1e160 * np.random.RandomState(0).normal(size=(60, n_features))
-    with pytest.raises(ValueError, match="X: the features are so large"), np.errstate(all="ignore"):
-        LowDimSVC(mapping=mapping, gamma=1.0, random_state=0).fit(X, np.arange(60) % 3)

@@ -83,7 +83,7 @@ def match_shares(
     rows = np.flatnonzero(free)
     edges = W if free.all() else W[rows][:, rows]
     degrees = np.maximum(np.asarray(edges.sum(axis=1)).ravel(), np.finfo(float).tiny)
-    walk = sparse.csr_array(sparse.diags_array(1.0 / degrees) @ edges)
+    walk = sparse.csr_array(edges.multiply(1.0 / degrees[:, None]))
     ties = C.T.tocsr()[rows].toarray()
     known = np.flatnonzero(ties.any(axis=1))
     n_classes = ties.shape[1]

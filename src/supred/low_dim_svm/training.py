@@ -75,7 +75,7 @@ def train(
     loss = make_loss(
         settings.loss,
         problem.n_classes,
-        C=settings.C,
+        C=float(settings.C),  # a whole number beyond 64 bits would make arrays of objects
         multi_class=settings.multi_class,
         n_rows=problem.n_rows,
     )

@@ -70,7 +70,6 @@ class BasisMapping(ABC):
         self._total = float(weights.sum())
         along = () if (weights == 1).all() else (weights,)
         gram, sums = self.rows.sum(moments, *along)
-        _check_finite(gram)
         self.mean = sums / self._total
         gram -= self._total * np.outer(self.mean, self.mean)
         self._equations = NormalEquations(gram, many_shifts=self.many_shifts)
@@ -251,7 +250,6 @@ class LinearMapping(BasisMapping):
         self.mean = np.asarray(weights @ wide).ravel() / self._total
         # sqrt(S) X_c X_c^T sqrt(S), X_c never formed when X is sparse
         inner = _dense(wide @ wide.T)
-        _check_finite(inner)
         across = np.asarray(wide @ self.mean).ravel()
         inner += self.mean @ self.mean - across[:, None] - across
         roots = np.sqrt(weights)
@@ -374,15 +372,6 @@ class RBFMapping(BasisMapping):
         """Return what `project` needs."""
         gaussians = self.gaussians
         return [*super().arrays(), gaussians.centers, gaussians.shift, gaussians.squared_norms]
-
-
-def _check_finite(gram: np.ndarray) -> None:
-    """Refuse features whose squares overflow: the diagonal of a Gram matrix tells."""
-    if not np.isfinite(gram.diagonal()).all():
-        raise ValueError(
-            "X: the features are so large that their squares overflow; scale them, for instance "
-            "with sklearn.preprocessing.StandardScaler."
-        )
 
 
 def _dense(matrix: Any) -> np.ndarray:
