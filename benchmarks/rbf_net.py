@@ -1,10 +1,10 @@
 """RBFNetClassifier beside what it must reach, and beside what a user would pick instead.
 
 The parts: mnist (60 000 rows, errors beside SVC's and MLPClassifier's), times, mnist_10k, maps,
-tables (defaults, beside a tuned SVC, boosting and a forest) and calibration. Whatever is chosen is
-chosen on validation rows by the estimators themselves. ``--only`` runs some parts; with ``--store``
-each measurement is kept in a file, and a run that was interrupted goes on. ``--quick`` is one small
-draw of each.
+many_classes, tables (defaults, beside a tuned SVC, boosting and a forest) and calibration. Whatever
+is chosen is chosen on validation rows by the estimators themselves. ``--only`` runs some parts;
+with ``--store`` each measurement is kept in a file, and a run that was interrupted goes on.
+``--quick`` is one small draw of each.
 """
 
 import argparse
@@ -226,6 +226,39 @@ def maps(data: tuple[np.ndarray, ...], store: Store, quick: bool) -> Iterator[Ro
         yield at_most(f"{name}: 5-NN, error %", [f["neighbours"] for f in found], limit)
 
 
+def map_of_many_classes(n_classes: int, seed: int) -> Figures:
+    """Return errors of a map of classes that overlap, drawn about random means."""
+    rng = np.random.default_rng(seed)
+    means = rng.normal(size=(n_classes, 16))
+    y = rng.integers(n_classes, size=5500)
+    X = means[y] + rng.normal(size=(len(y), 16))
+    X, X_test, y, y_test = X[:2500], X[2500:], y[:2500], y[2500:]
+    model = RBFNetClassifier(2, random_state=seed).fit(X, y)
+    found = {"error": percent_wrong(model, X_test, y_test)}
+    first = model.stages_[0].project
+    for name, place, n_near in (("neighbours", model.transform, 5), ("first", first, 15)):
+        near = KNeighborsClassifier(n_near).fit(place(X), y)
+        found[name] = 100 * float(np.mean(near.predict(place(X_test)) != y_test))
+    nearest = np.square(X_test[:, None] - means).sum(axis=2).argmin(axis=1)
+    return {**found, "least": 100 * float(np.mean(nearest != y_test))}
+
+
+def many_classes(data: Any, store: Store, quick: bool) -> Iterator[Row]:
+    del data
+    for n_classes in (26,) if quick else (26, 60):
+        name = f"map of {n_classes} classes that overlap"
+        found = [
+            store.measured(f"{name}, {seed}", map_of_many_classes, n_classes, seed)
+            for seed in range(1 if quick else DRAWS)
+        ]
+        means = {key: np.mean([figures[key] for figures in found]) for key in found[0]}
+        others = (
+            f"5-NN on it {means['neighbours']:.1f}, 15-NN on the first network's latent space "
+            f"{means['first']:.1f}, least possible {means['least']:.1f}"
+        )
+        yield Row(f"{name}: error %", spread([figures["error"] for figures in found]), others)
+
+
 # --- tables -----------------------------------------------------------------------------------
 
 
@@ -324,6 +357,7 @@ PARTS = {
     "times": times,
     "mnist_10k": mnist_10k,
     "maps": maps,
+    "many_classes": many_classes,
     "tables": tables,
     "calibration": calibration,
 }
