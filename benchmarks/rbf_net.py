@@ -168,7 +168,7 @@ def mnist(data: tuple[np.ndarray, ...], store: Store, quick: bool) -> Iterator[R
 
 def times(data: tuple[np.ndarray, ...], store: Store, quick: bool) -> Iterator[Row]:
     """Yield times of one draw, M = 500: beside SVC's, of the race, and of a second thread."""
-    n_rows = 4000 if quick else 60_000
+    n_rows = 2000 if quick else 60_000
     rule = 0.5 / float(data[0][:5000].var(axis=0).sum())
     fixed = {"metric": 39, "noise": 1.0, "gamma": 4 * rule}
     found: dict[str, Figures] = {}
