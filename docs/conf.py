@@ -51,8 +51,8 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"plot_",
-    "ignore_pattern": r"__init__|demo\.py|transfer\.py|active_learning\.py",
-    "within_subsection_order": "ExampleTitleSortKey",
+    "ignore_pattern": r"^(?!plot_)",  # commands with options of their own
+    "within_subsection_order": "FileNameSortKey",
     "copyfile_regex": r".*\.(png|c)",
     "download_all_examples": False,
     "show_memory": False,

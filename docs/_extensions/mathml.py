@@ -3,19 +3,18 @@
 from typing import Any
 
 from docutils import nodes
-from docutils.utils.math import latex2mathml, wrap_math_code
+from docutils.utils.math.latex2mathml import tex2mathml
 
 
 def visit_math(translator: Any, node: nodes.math) -> None:
     """Write a formula in a line of text."""
-    translator.body.append(latex2mathml.tex2mathml(node.astext()))
+    translator.body.append(tex2mathml(node.astext()))
     raise nodes.SkipNode
 
 
 def visit_math_block(translator: Any, node: nodes.math_block) -> None:
     """Write a formula of its own."""
-    code = wrap_math_code(node.astext(), as_block=True)
-    formula = latex2mathml.tex2mathml(code, as_block=True)
+    formula = tex2mathml(node.astext(), as_block=True)
     translator.body.append(f'<div class="math-block">{formula}</div>\n')
     raise nodes.SkipNode
 

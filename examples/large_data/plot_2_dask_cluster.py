@@ -47,3 +47,4 @@ figure, ax = plt.subplots(figsize=(7, 5.5))
 LatentSpaceDisplay.from_predictions(
     Z=coordinates, y=y, y_pred=predicted, title="Coordinates that two workers computed", ax=ax
 )
+figure.tight_layout()
