@@ -52,6 +52,9 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"plot_",
     "ignore_pattern": r"^(?!plot_)",  # commands with options of their own
+    "subsection_order": [
+        f"../examples/{name}" for name in ("maps", "classifiers", "labels", "large_data", "devices")
+    ],
     "within_subsection_order": "FileNameSortKey",
     "copyfile_regex": r".*\.(png|c)",
     "download_all_examples": False,
