@@ -27,6 +27,9 @@ FEW_ROWS = 200
 FIRST_JUMP = 3
 MOST_SVMS = 50
 DEFAULT_TOL = 1e-13
+# Eigenvectors, which take ten times as long, are for matrices whose numbers times those of their
+# inverse exceed this.
+WELL_POSED = 1e6
 # What the interior point method reaches, and how near to a bound, as a part of c, it comes.
 HARD_TOL, AT_BOUND = 1e-10, 1e-6
 
@@ -212,7 +215,7 @@ def _jump(
     # The matrix of the free SVMs, and the identity for the others, which ask for nothing.
     matrices = 0.5 * (coef @ coef.T) * (chosen[:, :, None] & chosen[:, None, :])
     matrices += np.eye(len(t)) * ~chosen[:, None, :]
-    inverses = np.linalg.pinv(matrices, hermitian=True)
+    inverses = _inverses(matrices)
     v = np.where(free, 0.0, t) * y
     wanted = (y - intercept[:, None] - coef @ (F + 0.5 * (coef.T @ v))) * free
     for inverse, begin, end in zip(inverses, begins, ends, strict=True):
@@ -220,6 +223,19 @@ def _jump(
         v[:, rows] += inverse @ wanted[:, rows]
     t = np.clip(v * y, 0.0, c)
     return F + 0.5 * (coef.T @ (t * y)), t
+
+
+def _inverses(matrices: np.ndarray) -> np.ndarray:
+    """Invert symmetric matrices; those that are nearly singular by their eigenvectors."""
+    try:
+        inverses = np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(matrices, hermitian=True)
+    sizes = np.abs(matrices).max(axis=(1, 2)) * np.abs(inverses).max(axis=(1, 2))
+    singular = ~(sizes < WELL_POSED)
+    if singular.any():
+        inverses[singular] = np.linalg.pinv(matrices[singular], hermitian=True)
+    return inverses
 
 
 def _finished(
