@@ -218,9 +218,11 @@ def test_a_race_judges_the_best_on_every_fold():
     options = {"n_centers": 25, "cv": 4, "random_state": 0, "alphas": (1e-3, 1e-1, 10.0)}
     search = LowDimSVCCV(gammas=(1e-4, 0.02, 2.0), Cs=(0.1, 10.0), **options).fit(X, y)
     results = search.cv_results_
-    assert sorted(results["n_folds"].tolist()) == [0] * 12 + [1] * 3 + [4] * 3
+    # The first fold has too few rows for a first round on some of them.
+    assert sorted(results["n_folds"].tolist()) == [1] * 12 + [2] * 3 + [4] * 3
+    np.testing.assert_array_equal(results["first_round_score"], results["split0_test_score"])
     assert results["n_folds"][search.best_index_] == 4
-    assert np.isnan(results["mean_test_score"][results["n_folds"] == 0]).all()
+    assert np.isnan(results["split1_test_score"][results["n_folds"] == 1]).all()
     every = clone(search).set_params(search="exhaustive").fit(X, y)
     assert "n_folds" not in every.cv_results_
     judged = results["n_folds"] == 4

@@ -65,7 +65,7 @@ def race(
 
     The first round trains all candidates on a part of the first fold's rows. Its best third is
     judged on the first fold, the best third of that on the second, until three are left, which
-    are judged on every fold.
+    are judged on every fold. Where the part is all of its rows, that is the first fold's verdict.
 
     Parameters
     ----------
@@ -86,15 +86,19 @@ def race(
     >>> folds = [(np.arange(80), np.arange(80, 90))] * 3
     >>> verdicts = race(27, folds, np.arange(90) % 2, judge, np.random.RandomState(0))
     >>> verdicts.n_folds.tolist().count(0), np.flatnonzero(verdicts.n_folds == 3).tolist()
-    (18, [6, 7, 8])
+    (0, [6, 7, 8])
     """
     train, test = splits[0]
     some = _part_of(train, class_index, rng)
-    first_scores = np.array([found.accuracy for found in judge(some, test, range(n_candidates))])
+    found = np.array(list(judge(some, test, range(n_candidates))))
+    first_scores = found[:, 0]
     scores = np.full((n_candidates, len(splits)), np.nan)
     seconds = np.full((2, n_candidates, len(splits)), np.nan)
     left = _best_third(np.arange(n_candidates), first_scores)
-    for column, (train, test) in enumerate(splits):
+    known = int(len(some) == len(train))
+    if known:
+        scores[:, 0], seconds[:, :, 0] = first_scores, found[:, 1:].T
+    for column, (train, test) in enumerate(splits[known:], start=known):
         for row, (score, *spent) in zip(left, judge(train, test, left.tolist()), strict=True):
             scores[row, column], seconds[:, row, column] = score, spent
         left = _best_third(left, scores[left, : column + 1].mean(axis=1))
