@@ -9,14 +9,20 @@ from typing import Any
 import numpy as np
 
 from supred.low_dim_svm.losses import HingeLoss
-from supred.low_dim_svm.mappings.basis import GaussianBasis, Moments, combine, products
+from supred.low_dim_svm.mappings.basis import GaussianBasis, combine, moments, products
+from supred.low_dim_svm.visit import BlockRows
+from supred.numerics.compiled import worthwhile
 from supred.numerics.kernels import GaussianCenters
+from supred.numerics.svm_over_blocks import N_BINS
+from supred.rows.blocks import rows_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "cluster.md"
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 # The billion rows of the page: features, centres, dimensions, classes, iterations.
 ROWS, FEATURES, CENTERS, DIMENSIONS, CLASSES, ITERATIONS = 10**9, 50, 1000, 9, 10, 20
 THREADS = (100, 1000, 10_000)
+# How often the g step of an iteration asks the blocks.
+ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -30,8 +36,8 @@ class Constants:
     task: float  # seconds that each further task adds
     sending: float  # bytes per second, client to workers
     receiving: float  # bytes per second, workers to client
-    g_step: float  # seconds per row, on the client
-    z_step: float  # seconds per row, on the client
+    g_step: float  # seconds per row: the rows near the margins, one thread
+    z_step: float  # seconds per row, one thread
 
 
 def best_of(function: Callable[[], Any], times: int = 5) -> float:
@@ -64,7 +70,7 @@ def _worker_seconds(basis: Any, block: np.ndarray) -> tuple[float, float, float]
         products(phi, target)
         combine(phi, W, w0)
 
-    work = (lambda: basis(block), lambda: Moments()(phi), step)
+    work = (lambda: basis(block), lambda: moments(phi), step)
     first, second, third = (best_of(function) / len(block) for function in work)
     return first, second, third
 
@@ -106,11 +112,15 @@ def _client_seconds(n_rows: int) -> tuple[float, float]:
     codes = np.arange(n_rows) % CLASSES
     corners = np.eye(CLASSES)[:, :DIMENSIONS] - 1 / CLASSES
     F = corners[codes] + 0.15 * rng.normal(size=(n_rows, DIMENSIONS))
-    loss = HingeLoss(codes, CLASSES, np.ones(n_rows), C=1.0, tol=1e-8)
-    loss.g_step(F)
-    Z = loss.z_step(F, F, 5.0)
-    return best_of(lambda: loss.g_step(Z), 2) / n_rows, best_of(
-        lambda: loss.z_step(F, Z, 7.5), 2
+    loss = HingeLoss(CLASSES, fast=worthwhile(n_rows))
+
+    def blocks(Z: np.ndarray) -> Any:
+        return rows_of(Z, CENTERS).attach(BlockRows, codes, np.ones(n_rows), Z)
+
+    first = loss.g_step(blocks(F), DIMENSIONS, None).parameters
+    Z = blocks(loss.z_step(F, codes, first, 5.0))
+    return best_of(lambda: loss.g_step(Z, DIMENSIONS, first), 2) / n_rows, best_of(
+        lambda: loss.z_step(F, codes, first, 7.5), 2
     ) / n_rows
 
 
@@ -129,8 +139,8 @@ def tables(c: Constants) -> str:
         f"| each task more | {1e3 * c.task:.1f} ms |",
         f"| client to workers | {c.sending / 1e6:.0f} MB/s |",
         f"| workers to client | {c.receiving / 1e6:.0f} MB/s |",
-        f"| g step, {K} classes, on the client | {1e6 * c.g_step:.1f} µs a row |",
-        f"| Z step, on the client | {1e6 * c.z_step:.1f} µs a row |",
+        f"| sums over blocks of a g step, {K} classes, one thread | {1e6 * c.g_step:.1f} µs a row |",
+        f"| z step, one thread | {1e6 * c.z_step:.1f} µs a row |",
         "",
         f"A billion rows, {D} features, M = {M}, L = {L}, {K} classes, {ITERATIONS} iterations:",
         "",
@@ -140,23 +150,30 @@ def tables(c: Constants) -> str:
         "|---|---|" + "---|" * len(THREADS),
         _line("Φ and ΦᵀΦ, once", N * (2 * D * M + M * M), N * (c.basis + c.gram)),
         _line(
-            "ΦᵀZ and ΦW, an iteration, Φ made again in both passes",
-            N * (4 * D * M + 4 * M * L),
-            N * (2 * c.basis + c.step),
+            "an iteration: Φ made again, ΦW, z step, ΦᵀZ, sums of the g step",
+            N * (2 * D * M + 4 * M * L),
+            N * (c.basis + c.step + c.z_step + c.g_step),
         ),
-        _line("the same with Φ kept (4 TB over all workers)", N * 4 * M * L, N * c.step),
         _line(
-            "g and Z step, an iteration, if they ran on the workers",
-            None,
-            N * (c.g_step + c.z_step),
+            "the same with Φ kept (4 TB over all workers)",
+            N * 4 * M * L,
+            N * (c.step + c.z_step + c.g_step),
         ),
         "",
-        "| an iteration as it is built now | bytes | seconds |",
+        "| what travels in an iteration | bytes | seconds |",
         "|---|---|---|",
-        f"| Z to the workers | {8 * N * L / 1e9:.0f} GB | {8 * N * L / c.sending:,.0f} |",
-        f"| F(X) to the client | {4 * N * L / 1e9:.0f} GB | {4 * N * L / c.receiving:,.0f} |",
-        f"| g and Z step on the client | | {N * (c.g_step + c.z_step):,.0f} |",
-        f"| client's memory, 8 N (5 L + 4 K) bytes | {8 * N * (5 * L + 4 * K) / 1e9:.0f} GB | |",
+        _travels(
+            "W and the SVMs, to each of 1000 workers", 8 * (M * L + K * (L + 1)) * 1000, c.sending
+        ),
+        _travels("ΦᵀZ and sums, from 1000 workers in a tree of eights", 8 * 8 * M * L, c.receiving),
+        _travels(
+            f"rows near the margins, {ROUNDS} times",
+            ROUNDS * 8 * K * (500 * (L + 3) + K * N_BINS * (L + 1)),
+            c.receiving,
+        ),
+        "",
+        f"The client keeps ΦᵀΦ, its factor, and a byte of each row's class: "
+        f"{(16 * M * M + N) / 1e9:.1f} GB.",
     ]
     return "\n".join(lines)
 
@@ -165,6 +182,10 @@ def _line(what: str, operations: float | None, seconds: float) -> str:
     count = "" if operations is None else f"{operations:.1e}"
     times = " | ".join(f"{seconds / threads:,.0f}" for threads in THREADS)
     return f"| {what} | {count} | {times} |"
+
+
+def _travels(what: str, count: float, rate: float) -> str:
+    return f"| {what} | {count / 1e6:,.1f} MB | {count / rate:.2f} |"
 
 
 def print_model(client: Any, *, quick: bool) -> None:

@@ -268,7 +268,7 @@ def solve_over_blocks(
         last_gap = gap
         cold = not guess.any()
         guess[left], dual = _solve_together(
-            [sets[k] for k in left], None if cold else guess[left], 0.1 * tol
+            [sets[k] for k in left], None if cold else guess[left], 0.5 * tol
         )
         lower[left] = np.maximum(lower[left], dual)
     return SVMs(best[:, :-1].copy(), best[:, -1].copy(), upper, upper - lower)
@@ -351,8 +351,8 @@ def _solve_together(
     v, primal, dual = _interior_point(points, y, u, guess, tol)
     # A guess is no guide where the z step has put many rows on its margin: the path that
     # begins there may end far from the optimum.
-    lost = np.flatnonzero(primal - dual > 10.0 * tol * primal) if guess is not None else []
-    if len(lost):
+    lost = np.flatnonzero(primal - dual > 2.0 * tol * primal)
+    if guess is not None and len(lost):
         again = _interior_point(points[lost], y[lost], u[lost], None, tol)
         v[lost] = np.where((again[1] < primal[lost])[:, None], again[0], v[lost])
         dual[lost] = np.maximum(dual[lost], again[2])

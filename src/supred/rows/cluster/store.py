@@ -141,10 +141,9 @@ class BlockStore:
         self.check_connection()
         self.traffic.tasks += 1
         key = new_key(function.__name__)
+        where = _at(None if worker is None else worker.address)
         with quiet():
-            return self.client.submit(
-                function, *arguments, key=key, pure=False, **_at(worker and worker.address)
-            )
+            return self.client.submit(function, *arguments, key=key, pure=False, **where)
 
     def check_connection(self) -> None:
         """Raise a ConnectionError if the scheduler cannot be reached any more."""
