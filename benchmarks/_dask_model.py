@@ -139,7 +139,7 @@ def tables(c: Constants) -> str:
         f"| each task more | {1e3 * c.task:.1f} ms |",
         f"| client to workers | {c.sending / 1e6:.0f} MB/s |",
         f"| workers to client | {c.receiving / 1e6:.0f} MB/s |",
-        f"| sums over blocks of a g step, {K} classes, one thread | {1e6 * c.g_step:.1f} µs a row |",
+        f"| sums of a g step, {K} classes, one thread | {1e6 * c.g_step:.1f} µs a row |",
         f"| z step, one thread | {1e6 * c.z_step:.1f} µs a row |",
         "",
         f"A billion rows, {D} features, M = {M}, L = {L}, {K} classes, {ITERATIONS} iterations:",

@@ -41,7 +41,8 @@ def refuse(model: Any, X: Any) -> None:
     """Raise a TypeError if `X` is a Dask collection, which only LowDimSVC trains on."""
     if is_dask(X):
         raise TypeError(
-            f"X is a Dask collection, which {type(model).__name__}.fit does not take; use "
+            f"X is a Dask collection, which {type(model).__name__}.fit does not take: it looks at "
+            "pairs of rows or at folds, not at sums over blocks of rows; use RBFNetClassifier or "
             "LowDimSVC, or pass X.compute() and y.compute() if the rows fit into memory."
         )
 

@@ -26,9 +26,10 @@ def refuse_source(model: Any, X: Any) -> None:
     """Raise a TypeError if `X` is a source, for an estimator that needs all rows at once."""
     if isinstance(X, RowSource):
         raise TypeError(
-            f"{type(model).__name__} needs all rows in memory, but X is a {type(X).__name__}; "
-            "give an array (RowBlocks.rows().whole() reads one), or use LowDimSVC, which reads "
-            "rows block by block."
+            f"{type(model).__name__} needs all rows in memory, but X is a {type(X).__name__}: it "
+            "looks at pairs of rows or at folds, not at sums over blocks of rows; give an array "
+            "(RowBlocks.rows().whole() reads one), or use RBFNetClassifier or LowDimSVC, which "
+            "read rows block by block."
         )
 
 

@@ -6,10 +6,11 @@ from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import Ridge
 
+from supred.common.threads import cores
 from supred.low_dim_svm import visit
 from supred.low_dim_svm.mappings import basis
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
-from supred.low_dim_svm.mappings.f_step import CHOLESKY_LIMIT, NormalEquations
+from supred.low_dim_svm.mappings.f_step import CHOLESKY_LIMIT, NormalEquations, cholesky
 from supred.low_dim_svm.visit import BlockRows, Coordinates, moves_of
 
 
@@ -131,6 +132,19 @@ def test_normal_equations_of_any_size(size, many_shifts):
         expected = np.linalg.solve(gram + shift * np.eye(size), right)
         np.testing.assert_allclose(equations.solve(right, shift), expected, rtol=1e-9)
     np.testing.assert_array_equal(gram, kept)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("size", [1, 8, 9, 37])
+def test_a_factor_by_panels_is_that_of_numpy(size, n_jobs, monkeypatch):
+    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.PANEL", 8)
+    A = np.random.RandomState(0).normal(size=(size, 50))
+    matrix = A @ A.T
+    expected = np.linalg.cholesky(matrix)
+    with cores(n_jobs):
+        assert cholesky(matrix)
+    np.testing.assert_allclose(np.tril(matrix), expected, rtol=1e-10, atol=1e-12)
+    assert not cholesky(-np.eye(size))
 
 
 def test_a_matrix_that_is_not_finite_has_no_factor():

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.base.state import present_attributes, register
+from supred.common.threads import one_blas_thread
 from supred.low_dim_svm.mappings.f_step import NormalEquations
 from supred.low_dim_svm.visit import Coordinates
 from supred.numerics.kernels import GaussianCenters
@@ -87,6 +88,7 @@ class BasisMapping(ABC):
         """Phi^T T as a function of a block of basis functions and of T."""
         return products
 
+    @one_blas_thread()  # more would sum in another order
     def regress(self, coordinates: Coordinates, mu: float) -> float:
         """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the f step.
 

@@ -6,16 +6,20 @@ which is ridge regression of Z on Phi with an intercept that is not penalised. T
 once; only the shift (2 alpha / mu) changes within a fit.
 """
 
+from collections import deque
+
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
-from supred.common.threads import one_blas_thread
+from supred.common.threads import in_order, one_blas_thread
 
 # One eigendecomposition costs as much as about this many Cholesky factors.
 CHOLESKY_LIMIT = 25
 # A smaller ratio of pivots is rounding: the matrix is singular.
 LEAST_PIVOT = 10 * np.finfo(float).eps
+# Columns of a panel of the factor.
+PANEL = 256
 
 
 class NormalEquations:
@@ -49,7 +53,7 @@ class NormalEquations:
 
     def solve(self, right: np.ndarray, shift: float) -> np.ndarray:
         """Return W, shape of `right`."""
-        # With more threads LAPACK sums in another order, and a small factor takes longer.
+        # With more threads LAPACK sums in another order.
         with one_blas_thread():
             return self._solve(right, shift)
 
@@ -66,18 +70,13 @@ class NormalEquations:
         return vectors @ inside
 
     def _factorise(self, shift: float) -> bool:
-        """Make the Cholesky factor of ``G + shift I``; tell whether it is sound.
-
-        LAPACK is called without scipy's checks and copies, which cost as much as the factor: the
-        last factor's memory is used again, and only one triangle of it is read.
-        """
+        """Make the Cholesky factor of ``G + shift I``; tell whether it is sound."""
         if self._factor is None:
-            self._factor = np.empty(self.gram.shape, order="F")
-        np.copyto(self._factor, self.gram if self.gram.flags.f_contiguous else self.gram.T)
+            self._factor = np.empty(self.gram.shape)
+        np.copyto(self._factor, self.gram)
         self._factor[np.diag_indices_from(self._factor)] += shift
-        self._factor, info = dpotrf(self._factor, lower=True, clean=False, overwrite_a=True)
         pivots = self._factor.diagonal()
-        sound = info == 0 and bool((pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT)
+        sound = cholesky(self._factor) and bool((pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT)
         self.n_factors += sound
         self._factor_shift = shift
         if not sound:
@@ -85,7 +84,9 @@ class NormalEquations:
         return sound
 
     def _solve_factored(self, right: np.ndarray) -> np.ndarray:
-        return dpotrs(self._factor, right, lower=True)[0]
+        assert self._factor is not None
+        # What lies in rows is its own transpose to LAPACK.
+        return dpotrs(self._factor.T, right, lower=False)[0]
 
     def decompose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return eigenvalues and eigenvectors, which are computed once."""
@@ -98,3 +99,46 @@ class NormalEquations:
             self._eigen = np.maximum(values, floor), vectors
             self._factor, self._factor_shift = None, -1.0
         return self._eigen
+
+
+def cholesky(matrix: np.ndarray) -> bool:
+    """Put the Cholesky factor into the lower triangle of a matrix; tell whether there is one.
+
+    It goes by panels of columns, whose blocks are shared out among the threads of
+    :func:`supred.common.threads.cores`. The blocks do not depend on the threads, and neither does
+    any bit of the factor, unlike that of LAPACK with several threads.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        Symmetric, of which the lower triangle is read and written.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.low_dim_svm.mappings.f_step import cholesky
+    >>> matrix = np.array([[4.0, 2.0], [2.0, 5.0]])
+    >>> cholesky(matrix), np.tril(matrix)
+    (True, array([[2., 0.],
+           [1., 2.]]))
+    """
+    size = len(matrix)
+    for begin in range(0, size, PANEL):
+        panel = slice(begin, min(begin + PANEL, size))
+        corner, info = dpotrf(matrix[panel, panel], lower=True, clean=True)
+        if info:
+            return False
+        matrix[panel, panel] = corner
+        inverse = dtrtri(corner, lower=True)[0]
+        below = [slice(k, min(k + PANEL, size)) for k in range(panel.stop, size, PANEL)]
+
+        def divide(rows: slice, panel: slice = panel, inverse: np.ndarray = inverse) -> None:
+            matrix[rows, panel] = matrix[rows, panel] @ inverse.T
+
+        def update(rows: slice, columns: slice, panel: slice = panel) -> None:
+            matrix[rows, columns] -= matrix[rows, panel] @ matrix[columns, panel].T
+
+        deque(in_order(divide, ((rows,) for rows in below)), maxlen=0)
+        pairs = ((rows, below[k]) for i, rows in enumerate(below) for k in range(i + 1))
+        deque(in_order(update, pairs), maxlen=0)
+    return True

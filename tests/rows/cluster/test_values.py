@@ -1,0 +1,126 @@
+"""Values that live with their blocks on a cluster: what travels, and what is lost with a worker."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from supred import LowDimSVC
+from supred.base.callbacks import FitCallbacks
+
+pytest.importorskip("distributed")
+import dask.array as da
+from distributed import Client, LocalCluster
+
+from supred.rows.cluster import values
+from supred.rows.cluster.rows import DaskSource
+
+pytestmark = pytest.mark.filterwarnings("ignore:LowDimSVC did not converge")
+MAKE = {"n_centers": 60, "gamma": 0.5, "alpha": 1e-3, "max_iter": 4, "tol": 0, "random_state": 0}
+
+
+def local_cluster():
+    return LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",
+        memory_limit="2GB",
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with local_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as client:
+        client.wait_for_workers(2)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    X.flags.writeable = False
+    return X, y
+
+
+def chunked(X, y, rows=300):
+    return da.from_array(X, chunks=(rows, X.shape[1])), da.from_array(y, chunks=rows)
+
+
+@pytest.mark.parametrize("n_killed", [1, 2], ids=["one worker", "all workers"])
+def test_workers_killed_during_the_g_step_change_nothing(client, digits, monkeypatch, n_killed):
+    reference = LowDimSVC(**MAKE).fit(*chunked(*digits))
+    ask, calls = values.DaskValues.sum, []
+
+    def ask_and_kill(self, function, *arguments):
+        calls.append(function)
+        if len(calls) == 7:
+            for pid in list(client.run(os.getpid).values())[:n_killed]:
+                os.kill(pid, signal.SIGKILL)
+        return ask(self, function, *arguments)
+
+    monkeypatch.setattr(values.DaskValues, "sum", ask_and_kill)
+    model = LowDimSVC(**MAKE).fit(*chunked(*digits))
+    assert len(calls) > 7
+    np.testing.assert_array_equal(model.coef_, reference.coef_)
+    np.testing.assert_array_equal(model.mapping_.W, reference.mapping_.W)
+
+
+def test_what_travels_does_not_grow_with_the_rows(client, digits):
+    """A fit on four times the rows sends and receives a byte more for each of them."""
+    X, y = digits
+    traffic = []
+    for times in (1, 4):
+        rows, labels = np.tile(X, (times, 1)), np.tile(y, times)
+        source = DaskSource(da.from_array(rows, chunks=(300 * times, 64)))
+        LowDimSVC(**MAKE).fit(source, labels.astype(np.uint8))
+        traffic.append(source.store.traffic)
+    more = 3 * len(y)
+    few, many = traffic
+    assert many.bytes_received - few.bytes_received < 0.2 * few.bytes_received
+    assert many.bytes_sent - few.bytes_sent < 0.2 * few.bytes_sent + 8 * more
+    assert many.bytes_received < 0.5 * 8 * 9 * len(y) * MAKE["max_iter"] * 4  # Z, once each time
+
+
+def test_labels_are_encoded_where_they_lie(client, digits):
+    X, y = digits
+    names = np.array([f"class {k}" for k in range(10)])[y]
+    expected = LowDimSVC(**MAKE).fit(X, names)
+    model = LowDimSVC(**MAKE).fit(*chunked(X, names))
+    assert model.classes_.tolist() == expected.classes_.tolist()
+    assert (model.predict(X) == expected.predict(X)).all()
+    missing = names.astype(object)
+    missing[500] = None
+    with pytest.raises(ValueError, match="a block of y has 1 missing label"):
+        LowDimSVC(**MAKE).fit(*chunked(X, missing))
+
+
+def test_a_fit_goes_on_after_the_scheduler_was_lost(digits, tmp_path, monkeypatch):
+    make = {**MAKE, "checkpoint": tmp_path / "fit.checkpoint"}
+    told, iterations = FitCallbacks.iteration, []
+    with local_cluster() as first, Client(first) as client:
+        reference = LowDimSVC(**MAKE).fit(*chunked(*digits))
+
+        def tell(self, so_far):
+            iterations.append(so_far)
+            if len(iterations) == 3:
+                client.close()
+            return told(self, so_far)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(FitCallbacks, "iteration", tell)
+            with pytest.raises(ConnectionError, match=r"connect a new Client .* checkpoint="):
+                LowDimSVC(**make).fit(*chunked(*digits))
+    with local_cluster() as second, Client(second):
+        model = LowDimSVC(**make).fit(*chunked(*digits))
+    np.testing.assert_array_equal(model.coef_, reference.coef_)
+    np.testing.assert_array_equal(model.mapping_.W, reference.mapping_.W)
