@@ -17,6 +17,7 @@ from supred.rows.cluster.store import (
     Worker,
     n_bytes,
     sent,
+    workers_of,
 )
 from supred.rows.cluster.values import DaskValues
 
@@ -24,6 +25,8 @@ from supred.rows.cluster.values import DaskValues
 FAN_IN = 8
 # How often a task is tried again after it took several workers with it.
 RETRIES = 2
+# Seconds after which a look is taken at tasks that are not done.
+LOOK_AFTER = 30
 
 
 class DaskSource(RowSource):
@@ -315,12 +318,12 @@ class DaskRows(Rows):
 
     def collect(self, futures: list[Any]) -> list[Any]:
         """Return the results; what was lost with its worker is computed again."""
-        from distributed import KilledWorker, wait
+        from distributed import KilledWorker
 
         client = self.store.client
         for attempt in range(RETRIES + 1):
             try:
-                wait(futures)
+                self._wait(futures)
             except CancelledError:
                 self.store.check_connection()
                 raise
@@ -340,3 +343,25 @@ class DaskRows(Rows):
         results = client.gather(futures)
         self.store.traffic.bytes_received += n_bytes(results)
         return results
+
+    def _wait(self, futures: list[Any]) -> None:
+        """Wait for tasks; raise an error if none can run because all workers were lost at once.
+
+        Dask runs a task elsewhere when the worker that it was meant for is lost, but not if at that
+        moment there is no other: then the task waits for that worker for ever.
+        """
+        from distributed import wait
+
+        while True:
+            try:
+                wait(futures, timeout=LOOK_AFTER)
+                return
+            except TimeoutError:
+                self.store.check_connection()
+            client = self.store.client
+            there = {worker.address for worker in workers_of(client)}
+            if there and not there & self.store.seen and not any(client.processing().values()):
+                raise RuntimeError(
+                    "all workers of the cluster were lost at once; fit again. A fit with "
+                    "checkpoint= goes on from its last iteration."
+                )

@@ -78,6 +78,9 @@ class BlockStore:
     groups : list of list of int
         The blocks that are visited by one task. They stay the same while workers come and go,
         and with them every digit of a sum.
+    traffic : Traffic
+    seen : set of str
+        Addresses of the workers that tasks were last meant for.
     """
 
     client: Any
@@ -88,6 +91,7 @@ class BlockStore:
     kept: bool
     groups: list[list[int]]
     traffic: Traffic = field(default_factory=Traffic)
+    seen: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, X: Any) -> "BlockStore":
@@ -167,6 +171,7 @@ class BlockStore:
             What stands for each block.
         """
         workers = present_workers(self.client)
+        self.seen = {worker.address for worker in workers}
         holders = self.client.who_has([futures[i] for ids in self.groups for i in ids])
         n_threads = sum(worker.n_threads for worker in workers)
         share = {w: int(np.ceil(len(self.groups) * w.n_threads / n_threads)) for w in workers}
