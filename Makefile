@@ -39,7 +39,8 @@ $(VENV)/.torch: $(READY)
 	@touch $@
 
 test-torch: $(VENV)/.torch ## The tests on torch's arrays (and CuPy's and CUDA's, where they are)
-	SCIPY_ARRAY_API=1 $(PYTEST) -n 2 -rs tests/common tests/rbf_net/test_devices.py
+	SCIPY_ARRAY_API=1 $(PYTEST) -n 2 -rs tests/common tests/rbf_net/test_devices.py \
+		tests/low_dim_svm/test_devices.py
 
 $(OLDEST)/.ready: pyproject.toml requirements/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)

@@ -18,6 +18,10 @@ from benchmarks._report import Row, print_rows
 # Rows, steps and centres of the full run and of a quick one.
 STEPS, PLAIN_STEPS = (16_000, 60), (1_000, 20)
 PREDICTED = (10_000_000, 2_000)
+CENTERS = (2_500, 100)
+MANY = (8_000_000, 4_000)
+# Largest turn, change of size and shift of a digit, and rows that are deformed at once.
+TURN, SIZE, SHIFT, AT_ONCE = 0.2, 0.12, 0.12, 100_000
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ def load_digits(device: str, n_rows: int | None) -> Digits:
     X, y, X_test, y_test = load_mnist()
 
     def put(values: np.ndarray) -> Any:
-        return torch.asarray(values.astype(np.float32), device=device) / 255
+        return torch.asarray(values.astype(np.float32), device=device)
 
     return Digits(put(X[:n_rows]), y[:n_rows], put(X_test), y_test)
 
@@ -104,6 +108,7 @@ def network(digits: Digits, quick: bool) -> list[Row]:
     model = RBFNetClassifier(n_centers=500, max_iter=n_steps, early_stopping=False, **settings)
     _, seconds = timed(lambda: model.fit(digits.X, digits.y))
     error = 100 * (1 - model.score(digits.X_test, digits.y_test))
+    plain_loop(digits, 20)
     plain = n_steps / n_plain * timed(lambda: plain_loop(digits, n_plain))[1]
     rows = [
         Row(
@@ -162,7 +167,92 @@ def plain_loop(digits: Digits, n_steps: int) -> None:
         descent.step()
 
 
-CHECKS: dict[str, Callable[[Digits, bool], list[Row]]] = {"network": network}
+def machine(digits: Digits, quick: bool) -> list[Row]:
+    """LowDimSVC, defaults: a fit on the GPU beside the same on the CPU."""
+    from supred import LowDimSVC
+
+    model = LowDimSVC(n_centers=CENTERS[quick], random_state=0)
+    _, first = timed(lambda: model.fit(digits.X, digits.y))
+    _, seconds = timed(lambda: model.fit(digits.X, digits.y))
+    labels = model.predict(digits.X_test).cpu().numpy()
+    error = 100 * float(np.mean(labels != digits.y_test))
+    X, X_test = digits.X.cpu().numpy(), digits.X_test.cpu().numpy()
+    _, on_cpu = timed(lambda: model.fit(X, digits.y))
+    theirs = model.predict(X_test)
+    their_error = 100 * float(np.mean(theirs != digits.y_test))
+    equal = 100 * float(np.mean(theirs == labels))
+    return [
+        Row(
+            f"LowDimSVC, {len(X)} rows: time (first fit {first:.1f} s; CPU beside)",
+            f"{seconds:.2f} s",
+            f"{on_cpu:.1f} s",
+            "<= 1.5 s",
+            seconds <= 1.5,
+        ),
+        Row(
+            "its test error (CPU beside)",
+            f"{error:.2f} %",
+            f"{their_error:.2f} %",
+            "+- 0.1",
+            abs(error - their_error) <= 0.1,
+        ),
+        Row("labels equal to those of the CPU", f"{equal:.2f} %", "-", "99.9 %", equal >= 99.9),
+    ]
+
+
+def many_rows(digits: Digits, quick: bool) -> list[Row]:
+    """LowDimSVC on deformed digits, which are made on the GPU."""
+    import torch
+
+    from supred import LowDimSVC
+
+    X, y = deformed(digits, MANY[quick])
+    model = LowDimSVC(n_centers=CENTERS[quick], random_state=0, verbose=1)
+    _, seconds = timed(lambda: model.fit(X, y))
+    error = 100 * (1 - model.score(digits.X_test, digits.y_test))
+    rows = [
+        Row(
+            f"LowDimSVC, {len(y)} rows, {model.n_iter_} iterations, {model.stopping_reason_}: time",
+            f"{seconds:.1f} s",
+            "-",
+            "<= 30 s",
+            seconds <= 30,
+        ),
+        Row("its test error", f"{error:.2f} %", "-", "<= 1.6 %", error <= 1.6),
+    ]
+    if X.is_cuda:
+        rows.append(Row("most memory", f"{torch.cuda.max_memory_allocated() / 2**30:.0f} GB"))
+    return rows
+
+
+def deformed(digits: Digits, n_rows: int) -> tuple[Any, np.ndarray]:
+    """Return digits that are turned, stretched and shifted at random, and their labels."""
+    import torch
+    from torch.nn.functional import affine_grid, grid_sample
+
+    device = digits.X.device
+    random = torch.Generator(device).manual_seed(0)
+    made = torch.empty((n_rows, digits.X.shape[1]), device=device)
+    numbers = np.arange(n_rows) % len(digits.X)
+    for start in range(0, n_rows, AT_ONCE):
+        part = torch.asarray(numbers[start : start + AT_ONCE], device=device)
+        drawn = 2 * torch.rand((len(part), 5), device=device, generator=random) - 1
+        turn, size = TURN * drawn[:, 0], 1 + SIZE * drawn[:, 1:3]
+        cos, sin, shift = torch.cos(turn), torch.sin(turn), SHIFT * drawn[:, 3:]
+        rows = (size[:, 0] * cos, -sin, shift[:, 0]), (sin, size[:, 1] * cos, shift[:, 1])
+        maps = torch.stack([torch.stack(row, dim=1) for row in rows], dim=1)
+        pictures = digits.X[part].reshape(-1, 1, 28, 28)
+        grid = affine_grid(maps, list(pictures.shape), align_corners=False)
+        found = grid_sample(pictures, grid, align_corners=False)
+        made[start : start + AT_ONCE] = found.reshape(len(part), -1)
+    return made, digits.y[numbers]
+
+
+CHECKS: dict[str, Callable[[Digits, bool], list[Row]]] = {
+    "network": network,
+    "machine": machine,
+    "many_rows": many_rows,
+}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from supred.common.arrays import (
     on_host,
     place_of,
     recorded,
-    solve_upper,
+    solve_triangular,
     stays_in_place,
     type_name,
 )
@@ -53,7 +53,7 @@ def test_triangles(put):
     L = cholesky(put(A))
     np.testing.assert_allclose(on_host(L), np.linalg.cholesky(A))
     right = np.array([[[1.0], [2.0]]])
-    found = solve_upper(L.swapaxes(1, 2), put(right))
+    found = solve_triangular(L.swapaxes(1, 2), put(right), upper=True)
     np.testing.assert_allclose(on_host(found), np.linalg.solve(on_host(L).swapaxes(1, 2), right))
 
 

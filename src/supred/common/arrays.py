@@ -56,6 +56,24 @@ class Place:
         """Return an array of the host here, as it is if it is here already."""
         return np.asarray(values) if self.is_host else self.xp.asarray(values, device=self.device)
 
+    @property
+    def block_numbers(self) -> int:
+        """Numbers that a block of rows on a device may have: a sixteenth of its memory."""
+        if getattr(self.device, "type", None) == "cuda":
+            return int(self.xp.cuda.mem_get_info(self.device)[1]) // 128
+        if self.name == "cupy":
+            return int(self.device.mem_info[1]) // 128
+        return 2**24
+
+    def free_bytes(self) -> float:
+        """Return how much memory is free on a device; 1 GB where nobody knows."""
+        if getattr(self.device, "type", None) == "cuda":
+            unused = self.xp.cuda.memory_reserved() - self.xp.cuda.memory_allocated()
+            return float(self.xp.cuda.mem_get_info(self.device)[0] + unused)
+        if self.name == "cupy":
+            return float(self.device.mem_info[0])
+        return float(2**30)
+
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an array whose values are not set; `dtype` is a name or a type of NumPy's."""
         return self._made("empty", shape, dtype)
@@ -72,6 +90,7 @@ class Place:
 
 
 HOST = Place()
+_NAMESPACES: dict[str, Any] = {}
 
 
 def is_foreign(values: Any) -> bool:
@@ -81,11 +100,13 @@ def is_foreign(values: Any) -> bool:
 
 def place_of(values: Any) -> Place:
     """Return where an array lives; all that is not torch's or CuPy's lives on the host."""
-    if not is_foreign(values):
+    library = type(values).__module__.partition(".")[0]
+    if library not in LIBRARIES:
         return HOST
-    with config_context(array_api_dispatch=True):
-        xp, _, device = get_namespace_and_device(values)
-    return Place(xp, device)
+    if library not in _NAMESPACES:  # scikit-learn takes a while to find out
+        with config_context(array_api_dispatch=True):
+            _NAMESPACES[library] = get_namespace_and_device(values)[0]
+    return Place(_NAMESPACES[library], values.device)
 
 
 def stays_in_place(values: Any) -> bool:
@@ -148,22 +169,52 @@ def at_least(values: Any, limit: float) -> Any:
     return place_of(values).xp.maximum(values, limit, out=values)
 
 
+def positive_part(values: Any) -> Any:
+    """Return values with zeros in the place of negative ones."""
+    if hasattr(values, "clamp"):
+        return values.clamp(min=0.0)
+    return place_of(values).xp.maximum(values, 0.0)
+
+
+def add_at(totals: Any, index: Any, values: Any) -> None:
+    """Add each row of `values` to the row of `totals` that `index` names, in place."""
+    if hasattr(totals, "index_add_"):
+        totals.index_add_(0, index, values)
+    else:
+        place_of(totals).xp.add.at(totals, index, values)
+
+
+def smallest(values: Any, count: int) -> Any:
+    """Return the indices of the `count` smallest values, in no order."""
+    if hasattr(values, "topk"):
+        return values.topk(count, largest=False, sorted=False)[1]
+    return place_of(values).xp.argpartition(values, count)[:count]
+
+
+def pseudo_inverses(matrices: Any) -> Any:
+    """Return the pseudo-inverses of symmetric matrices."""
+    xp = place_of(matrices).xp
+    options = {} if xp.__name__.endswith("cupy") else {"hermitian": True}
+    return xp.linalg.pinv(matrices, **options)
+
+
 def cholesky(matrices: Any) -> Any:
     """Return L with ``L L^T`` the given positive definite matrices.
 
-    On a device nothing waits for the check whether they are.
+    On a device nothing waits for the check whether they are: L is NaN if they are not.
     """
     xp = place_of(matrices).xp
     if hasattr(xp.linalg, "cholesky_ex"):
-        return xp.linalg.cholesky_ex(matrices)[0]
+        factors, failed = xp.linalg.cholesky_ex(matrices)
+        return xp.where((failed > 0)[..., None, None], np.nan, factors)
     return xp.linalg.cholesky(matrices)
 
 
-def solve_upper(triangles: Any, right: Any) -> Any:
-    """Return the solutions of systems with upper triangular matrices."""
+def solve_triangular(triangles: Any, right: Any, *, upper: bool) -> Any:
+    """Return the solutions of systems with triangular matrices."""
     xp = place_of(right).xp
     if hasattr(xp.linalg, "solve_triangular"):
-        return xp.linalg.solve_triangular(triangles, right, upper=True)
+        return xp.linalg.solve_triangular(triangles, right, upper=upper)
     return xp.linalg.solve(triangles, right)
 
 

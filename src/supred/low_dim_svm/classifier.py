@@ -19,7 +19,7 @@ from supred.low_dim_svm.model import LowDimModel
 from supred.low_dim_svm.problem import HeldOut, Problem, cache_megabytes
 from supred.low_dim_svm.settings import Settings
 from supred.low_dim_svm.training import prepare_mapping, train
-from supred.rows.blocks import RowSource
+from supred.rows.blocks import RowSource, rows_of
 
 # A larger relative duality gap of the SVMs that were kept is worth a warning.
 LARGEST_GAP = 1e-2
@@ -342,6 +342,11 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         """Return the problem that rows, labels and weights pose, all checked."""
         X, y, sample_weight = unpacked(X, ("y", y), ("sample_weight", sample_weight), encode=True)
         X, classes, class_index = self._validate_rows_and_labels(X, y)
+        if settings.loss == "log" and not rows_of(X).place.is_host:
+            raise ValueError(
+                "loss='log' needs rows as NumPy arrays; use loss='hinge', or RBFNetClassifier, "
+                "for rows on a device."
+            )
         if sample_weight is None and isinstance(X, RowSource):
             sample_weight = X.weights()
         given = self._check_validation(*validation, classes)

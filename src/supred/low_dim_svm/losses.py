@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from supred.common.arrays import is_foreign, place_of
 from supred.low_dim_svm.g_step import (
     SVM_TOL,
     Classifier,
@@ -80,6 +81,10 @@ class HingeLoss:
         """The sign of each class in each SVM, shape (n_classes, n_svms)."""
         return task_signs(np.arange(self.n_classes), self.n_classes, self.multi_class)
 
+    def signs_of(self, class_index: np.ndarray) -> np.ndarray:
+        """Return the sign of each row in each SVM, shape (n_rows, n_svms), where the rows are."""
+        return place_of(class_index).put(self.signs)[class_index]
+
     def g_step(
         self, blocks: "RowValues", n_components: int, start: Parameters | None
     ) -> Classifier:
@@ -93,17 +98,17 @@ class HingeLoss:
         coef, intercept = classifier
         c = 2.0 * self.C / mu
         if len(coef) == 1:
-            y = self.signs[class_index, 0]
+            y = self.signs_of(class_index)[:, 0]
             return two_class_z_step(F, y, coef[0], float(intercept[0]), c)
-        if self.fast and is_there():
+        if self.fast and is_there() and not is_foreign(F):
             return compiled_z_step(F, class_index, self.signs, coef, intercept, c)
-        return hinge_z_step(F, self.signs[class_index], coef, intercept, c)
+        return hinge_z_step(F, self.signs_of(class_index), coef, intercept, c)
 
     def row_losses(
         self, Z: np.ndarray, class_index: np.ndarray, classifier: Parameters
     ) -> np.ndarray:
         """Return ``C sum_k xi_k`` of each row."""
-        return self.C * hinge_slacks(Z, self.signs[class_index], classifier).sum(axis=1)
+        return self.C * hinge_slacks(Z, self.signs_of(class_index), classifier).sum(axis=1)
 
     def scores(self, Z: np.ndarray, classifier: Parameters) -> np.ndarray:
         """Return the scores of the classes."""

@@ -11,18 +11,23 @@ from supred.base.latent_classifier import winners
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import MEGABYTE, RBFMapping
 from supred.low_dim_svm.visit import BlockRows, Projection
-from supred.rows.blocks import RowSource, select
+from supred.rows.blocks import RowSource, rows_of, select
 from supred.rows.values import RowValues
 
 # Basis functions of held-out rows that are kept from iteration to iteration.
 HELD_OUT_BYTES = 2**29
 DEFAULT_CACHE = 1000.0  # megabytes
+# What basis functions may take of the memory that is free on a device.
+DEVICE_CACHE = 0.7
 
 
 def cache_megabytes(X: Any, cache_size: float | None) -> float:
     """Return how much of the basis functions of rows may be kept, by default what suits them."""
     if cache_size is not None:
         return float(cache_size)
+    place = rows_of(X).place
+    if not place.is_host:
+        return DEVICE_CACHE * place.free_bytes() / MEGABYTE
     return 0.0 if isinstance(X, RowSource) and not X.keeps_blocks else DEFAULT_CACHE
 
 

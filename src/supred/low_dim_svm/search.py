@@ -103,6 +103,8 @@ class LowDimSVCCV(LowDimModel):
     True
     """
 
+    _takes_devices = False
+
     _fitted_attributes = (
         *LowDimModel._fitted_attributes,
         "best_params_",

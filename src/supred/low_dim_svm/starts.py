@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize, quadratic_assignment
 
+from supred.common.arrays import cast, on_host, place_of, positive_part
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.problem import Problem
 from supred.low_dim_svm.visit import (
@@ -263,6 +264,6 @@ def class_confusion(
         A regression to one-hot targets.
     n_classes : int
     """
-    positive = rows.weights[:, None] * np.maximum(project(block), 0.0)
-    members = rows.class_index[:, None] == np.arange(n_classes)
-    return rows, members.T.astype(float) @ positive
+    positive = rows.weights[:, None] * positive_part(project(block))
+    members = rows.class_index[:, None] == place_of(positive).put(np.arange(n_classes))
+    return rows, on_host(cast(members.T, float) @ positive)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from supred.base.latent_classifier import winners
+from supred.common.arrays import cast, is_foreign, on_host, place_of
 from supred.low_dim_svm.g_step import Parameters
 from supred.low_dim_svm.losses import Loss
 from supred.rows.values import RowValues
@@ -112,12 +113,13 @@ def _coordinates(rows: BlockRows) -> np.ndarray:
 
 def class_weights_of(rows: BlockRows, n_classes: int) -> np.ndarray:
     """Return the weight of each class in a block."""
-    return np.bincount(rows.class_index, weights=rows.weights, minlength=n_classes)
+    index, weights = on_host(rows.class_index), on_host(rows.weights)
+    return np.bincount(index, weights=weights, minlength=n_classes)
 
 
 def weighted_coordinates(rows: BlockRows) -> np.ndarray:
     """Return ``sum_n s_n z_n`` of a block."""
-    return rows.weights @ rows.Z
+    return on_host(rows.weights @ rows.Z)
 
 
 def z_visit(
@@ -146,7 +148,7 @@ def z_visit(
     mu : float
         The penalty of the z step.
     """
-    F = np.asarray(project(block), dtype=float)
+    F = cast(project(block), float)
     Z = loss.z_step(F, rows.class_index, classifier, mu)
     moved = replace(rows, Z=Z)
     return moved, (_worth(F, rows, loss, classifier), moves_of(block, moved, F, multiply))
@@ -156,7 +158,7 @@ def worth_visit(
     block: Any, rows: BlockRows, project: Projection, loss: Loss, classifier: Parameters
 ) -> tuple[BlockRows, Worth]:
     """Visit a block for what the iterate is worth there, and nothing else."""
-    return rows, _worth(np.asarray(project(block), dtype=float), rows, loss, classifier)
+    return rows, _worth(cast(project(block), float), rows, loss, classifier)
 
 
 def start_visit(
@@ -167,8 +169,9 @@ def start_visit(
     multiply: Multiply | None,
 ) -> tuple[BlockRows, Moves]:
     """Put each row at the code of its class, unless it has coordinates; F is `center`."""
-    moved = rows if codes is None else replace(rows, Z=codes[rows.class_index])
-    return moved, moves_of(block, moved, center, multiply)
+    put = place_of(rows.class_index).put
+    moved = rows if codes is None else replace(rows, Z=put(codes)[rows.class_index])
+    return moved, moves_of(block, moved, put(center), multiply)
 
 
 def _worth(F: np.ndarray, rows: BlockRows, loss: Loss, classifier: Parameters) -> Worth:
@@ -185,11 +188,11 @@ def moves_of(
 ) -> Moves:
     """Return the sums of s (Z - F); rows that did not move cost nothing."""
     way = rows.Z - F
-    squares = float(rows.weights @ np.square(way).sum(axis=1))
+    squares = float(rows.weights @ (way * way).sum(axis=1))
     way *= rows.weights[:, None]
     products = None
     if multiply is not None:
-        some = np.flatnonzero(way.any(axis=1))
+        some = np.arange(len(way)) if is_foreign(way) else np.flatnonzero(way.any(axis=1))
         few = len(some) <= MOST_COPIED * len(way)
         products = multiply(block[some], way[some]) if few else multiply(block, way)
-    return Moves(products, way.sum(axis=0), squares)
+    return Moves(products, on_host(way.sum(axis=0)), squares)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supred.common.arrays import on_host
 from supred.low_dim_svm.mappings.centers import draw_rows
 from supred.numerics.kernel_choice import distinct_members
 from supred.numerics.kernels import GaussianCenters, scale_gamma
@@ -89,7 +90,7 @@ def choose_width_and_ridge(
         some = draw_rows(n_rows, MOST_ROWS, rng)
     if centers is not None and len(centers) > MOST_CENTERS:
         centers = centers[rng.choice(len(centers), size=MOST_CENTERS, replace=False)]
-    taken, share = rows.take(some), len(some) / n_rows
+    taken, share = on_host(rows.take(some)), len(some) / n_rows
     members = np.eye(class_index.max() + 1)[class_index[some]]
     # Copies would predict each other: they are left out together.
     distinct, copies = distinct_members(taken, members > 0)

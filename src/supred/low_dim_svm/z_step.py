@@ -13,6 +13,7 @@ the few rows on which that fails go to an interior point method.
 
 import numpy as np
 
+from supred.common.arrays import cast, on_host, place_of, positive_part, pseudo_inverses
 from supred.low_dim_svm.z_step_hard_rows import solve_hard_rows
 from supred.numerics.compiled import compiled, z_step_of_rows
 
@@ -62,9 +63,11 @@ def two_class_z_step(
     """
     squared_norm = float(coef @ coef)
     if squared_norm == 0.0:
-        return F.copy()
+        return F + 0.0
+    place = place_of(F)
+    coef = place.put(coef)
     slack = 1.0 - y * (F @ coef + intercept)
-    t = np.clip(2.0 / squared_norm * slack, 0.0, c)
+    t = place.xp.clip(2.0 / squared_norm * slack, 0.0, c)
     return F + (0.5 * t * y)[:, None] * coef
 
 
@@ -100,13 +103,17 @@ def hinge_z_step(
     if F.shape[1] > n_svms:
         # Rows only move along the w_k: work with coordinates in their span.
         span, triangle = np.linalg.qr(coef.T)  # (L, n_svms), (n_svms, n_svms)
-        G = F @ span
+        put = place_of(F).put
+        G = F @ put(span)
         moved = hinge_z_step(G, signs, np.ascontiguousarray(triangle.T), intercept, c, tol=tol)
-        return F + (moved - G) @ span.T
-    Z = np.empty((n_rows, F.shape[1]))
-    for begin in range(0, n_rows, CHUNK):
-        part = slice(begin, begin + CHUNK)
-        y = np.ascontiguousarray(signs[part].T, dtype=float)  # (n_svms, chunk)
+        return F + (moved - G) @ put(span.T)
+    place = place_of(F)
+    Z = place.empty((n_rows, F.shape[1]), float)
+    chunk = CHUNK if place.is_host else n_rows
+    for begin in range(0, n_rows, chunk):
+        part = slice(begin, min(begin + chunk, n_rows))
+        y = place.empty((n_svms, part.stop - begin), float)
+        y[...] = signs[part].T
         Z[part] = _ascend(F[part], y, coef, intercept, c, tol)
     return Z
 
@@ -149,29 +156,33 @@ def _ascend(
     tol: float,
 ) -> np.ndarray:
     """Sweep over the SVMs until the duality gap of every row is small."""
+    place = place_of(F)
+    xp, W = place.xp, place.put(coef)
     squared_norms = np.einsum("kl,kl->k", coef, coef)
-    active_svms = np.flatnonzero(squared_norms > 0)  # a zero w_k moves nothing
-    t, z = np.zeros_like(y), np.array(F.T, order="C")  # (n_svms, chunk), (L, chunk)
-    rows = np.arange(F.shape[0])
+    active_svms = np.flatnonzero(squared_norms > 0).tolist()  # a zero w_k moves nothing
+    t, z = 0.0 * y, place.empty((F.shape[1], F.shape[0]), float)  # (n_svms, chunk), (L, chunk)
+    z[...] = F.T
+    rows = place.put(np.arange(F.shape[0]))
     z_open, t_open, y_open = z, t, y
     sweeps, batch = 0, 1
-    while rows.size and sweeps < (MAX_SWEEPS if rows.size > FEW_ROWS else FIRST_JUMP):
+    while len(rows) and sweeps < (MAX_SWEEPS if len(rows) > FEW_ROWS else FIRST_JUMP):
         for _ in range(batch):
             for k in active_svms:
-                slack = 1.0 - y_open[k] * (coef[k] @ z_open + intercept[k])
-                new = np.clip(t_open[k] + (2.0 / squared_norms[k]) * slack, 0.0, c)
+                slack = 1.0 - y_open[k] * (W[k] @ z_open + float(intercept[k]))
+                new = xp.clip(t_open[k] + float(2.0 / squared_norms[k]) * slack, 0.0, c)
                 new *= y_open[k] != 0
                 change = (new - t_open[k]) * (0.5 * y_open[k])
-                z_open += coef[k][:, None] * change
+                z_open += W[k][:, None] * change
                 t_open[k] = new
         sweeps += batch
         batch *= 2
         unfinished = ~_finished(F[rows].T, y_open, coef, intercept, c, z_open, t_open, tol)
         if not unfinished.all():
-            z[:, rows], t[:, rows] = z_open, t_open
+            if z_open is not z:
+                z[:, rows], t[:, rows] = z_open, t_open
             rows = rows[unfinished]
             z_open, t_open, y_open = z[:, rows], t[:, rows], y[:, rows]
-        if not rows.size or sweeps < FIRST_JUMP or len(coef) > MOST_SVMS:
+        if not len(rows) or sweeps < FIRST_JUMP or len(coef) > MOST_SVMS:
             continue
         z_there, t_there = _jump(F[rows].T, y_open, coef, intercept, c, t_open)
         there = _finished(F[rows].T, y_open, coef, intercept, c, z_there, t_there, tol)
@@ -179,14 +190,13 @@ def _ascend(
             z[:, rows[there]], t[:, rows[there]] = z_there[:, there], t_there[:, there]
             z_open, t_open, y_open = z_open[:, ~there], t_open[:, ~there], y_open[:, ~there]
             rows = rows[~there]
-    if rows.size:
+    if len(rows):
         hard_z, hard_t = solve_hard_rows(F[rows], y_open.T, coef, intercept, c, HARD_TOL)
         z[:, rows] = hard_z.T
         # It ends inside the box; at its bounds, the closed form gives the last digits.
-        bound = np.where(
-            hard_t < AT_BOUND * c, 0.0, np.where(hard_t > (1 - AT_BOUND) * c, c, hard_t)
-        )
-        z_there, t_there = _jump(F[rows].T, y_open, coef, intercept, c, bound.T)
+        hard_t[hard_t < AT_BOUND * c] = 0.0
+        hard_t[hard_t > (1 - AT_BOUND) * c] = c
+        z_there, t_there = _jump(F[rows].T, y_open, coef, intercept, c, hard_t.T)
         there = _finished(F[rows].T, y_open, coef, intercept, c, z_there, t_there, tol)
         z[:, rows[there]] = z_there[:, there]
     return z.T
@@ -206,23 +216,41 @@ def _jump(
     with the same free SVMs share the matrix, so that it is inverted once for all of them. A
     row that sweeps have brought near its end gets there in one jump.
     """
+    place = place_of(F)
+    W, biases = place.put(coef), place.put(intercept[:, None])
     free = (t > 0.0) & (t < c)
-    pattern = 2.0 ** np.arange(len(t)) @ free
+    v = t * ~free * y
+    wanted = (y - biases - W @ (F + 0.5 * (W.T @ v))) * free
+    pattern = place.put(2.0 ** np.arange(len(t))) @ cast(free, float)
+    if place.is_host:
+        _add_free(v, wanted, free, pattern, coef)
+    else:
+        patterns, which = place.xp.unique_inverse(pattern)
+        codes = on_host(patterns).astype(np.int64)[:, None]
+        chosen = (codes >> np.arange(len(t))) & 1 > 0
+        inverses = pseudo_inverses(place.put(_systems(chosen, coef)))
+        v += (inverses[which] @ wanted.T[:, :, None])[:, :, 0].T
+    t = place.xp.clip(v * y, 0.0, c)
+    return F + 0.5 * (W.T @ (t * y)), t
+
+
+def _systems(chosen: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """Return ``1/2 W_f W_f^T`` of the free SVMs, and the identity for others: (n, K, K)."""
+    matrices = 0.5 * (coef @ coef.T) * (chosen[:, :, None] & chosen[:, None, :])
+    return matrices + np.eye(len(coef)) * ~chosen[:, None, :]
+
+
+def _add_free(
+    v: np.ndarray, wanted: np.ndarray, free: np.ndarray, pattern: np.ndarray, coef: np.ndarray
+) -> None:
+    """Add the v of the free SVMs in place, pattern by pattern."""
     order = np.argsort(pattern, kind="stable")
     begins = np.flatnonzero(np.diff(pattern[order], prepend=-1.0))
     ends = np.append(begins[1:], len(order))
-    chosen = free[:, order[begins]].T  # (n_patterns, n_svms)
-    # The matrix of the free SVMs, and the identity for the others, which ask for nothing.
-    matrices = 0.5 * (coef @ coef.T) * (chosen[:, :, None] & chosen[:, None, :])
-    matrices += np.eye(len(t)) * ~chosen[:, None, :]
-    inverses = _inverses(matrices)
-    v = np.where(free, 0.0, t) * y
-    wanted = (y - intercept[:, None] - coef @ (F + 0.5 * (coef.T @ v))) * free
+    inverses = _inverses(_systems(free[:, order[begins]].T, coef))
     for inverse, begin, end in zip(inverses, begins, ends, strict=True):
         rows = order[begin:end]
         v[:, rows] += inverse @ wanted[:, rows]
-    t = np.clip(v * y, 0.0, c)
-    return F + 0.5 * (coef.T @ (t * y)), t
 
 
 def _inverses(matrices: np.ndarray) -> np.ndarray:
@@ -252,11 +280,12 @@ def _finished(
 
     The gap is ``sum_k (c max(0, e_k) - t_k e_k)`` with ``e_k = 1 - y_k (w_k . z + b_k)``.
     """
-    slack = (1.0 - y * (coef @ z + intercept[:, None])) * (y != 0)
-    loss = c * np.maximum(slack, 0.0).sum(axis=0)
+    put = place_of(z).put
+    slack = (1.0 - y * (put(coef) @ z + put(intercept[:, None]))) * (y != 0)
+    loss = c * positive_part(slack).sum(axis=0)
     gap = loss - (t * slack).sum(axis=0)
     # An SVM with w = 0 adds the constant c max(0, 1 - y b) that no z can change.
-    flat = np.einsum("kl,kl->k", coef, coef) == 0
-    gap -= c * np.maximum(slack[flat], 0.0).sum(axis=0)
-    objective = np.square(z - F).sum(axis=0) + loss
+    for k in np.flatnonzero(np.einsum("kl,kl->k", coef, coef) == 0).tolist():
+        gap -= c * positive_part(slack[k])
+    objective = ((z - F) ** 2).sum(axis=0) + loss
     return gap <= tol * (objective + c)

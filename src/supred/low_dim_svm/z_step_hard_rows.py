@@ -10,6 +10,7 @@ place of the rows: with slacks ``e_k = xi_k - r_k`` and ``0 <= t_k <= c``,
 
 import numpy as np
 
+from supred.common.arrays import at_least, at_most, copied, place_of, positive_part
 from supred.numerics.svm_interior_point import TO_BOUNDARY
 
 MAX_ITER = 40
@@ -44,38 +45,43 @@ def solve_hard_rows(
     t : ndarray of shape (n_rows, n_svms)
     """
     n_rows, n_dimensions = F.shape
-    y = y * (np.einsum("kl,kl->k", coef, coef) > 0)  # a zero w_k moves nothing
+    place = place_of(F)
+    xp, put = place.xp, place.put
+    norms = np.einsum("kl,kl->k", coef, coef)
+    y = y * put(norms > 0)  # a zero w_k moves nothing
     part = y != 0
-    limit = 1e12 / max(float(np.einsum("kl,kl->k", coef, coef).max()), 1e-300)
-    outer = np.einsum("ki,kj->kij", coef, coef).reshape(len(coef), -1)  # (K, L * L)
-    t = np.full(y.shape, 0.5 * c)
+    limit = 1e12 / max(float(norms.max()), 1e-300)
+    outer = put(np.einsum("ki,kj->kij", coef, coef).reshape(len(coef), -1))  # (K, L * L)
+    coef, intercept = put(coef), put(intercept)
+    t = 0.0 * y + 0.5 * c
     z = F + 0.5 * ((t * y) @ coef)
     slack = _slack(z, y, coef, intercept)
-    spread = np.abs(slack).mean(axis=1, keepdims=True) + 0.1
-    xi = np.maximum(slack, 0.0) + spread
+    spread = xp.abs(slack).mean(axis=1, keepdims=True) + 0.1
+    xi = positive_part(slack) + spread
     r = xi - slack
-    result_z, result_t = z.copy(), t * part
-    rows = np.arange(n_rows)
-    lower, upper = np.full(n_rows, -np.inf), np.full(n_rows, np.inf)
+    result_z, result_t = copied(z), t * part
+    rows = put(np.arange(n_rows))
+    lower, upper = put(np.full(n_rows, -np.inf)), put(np.full(n_rows, np.inf))
 
     def cost_of(point: np.ndarray, slack: np.ndarray) -> np.ndarray:
         """Return ||z - F||^2 + c sum_k max(0, e_k)."""
-        return np.square(point - F).sum(axis=1) + c * (np.maximum(slack, 0.0) * part).sum(axis=1)
+        return xp.square(point - F).sum(axis=1) + c * (positive_part(slack) * part).sum(axis=1)
 
     for _ in range(MAX_ITER):
         # What rounds to the boundary stays a hair inside it.
-        t = np.clip(t, 1e-15 * c, (1.0 - 1e-15) * c)
+        t = xp.clip(t, 1e-15 * c, (1.0 - 1e-15) * c)
         nu = c - t
         # Beyond the limit the system would be singular to working precision.
-        theta = part * np.minimum(1.0 / (xi / nu + r / t), limit)
-        system = (theta @ outer).reshape(-1, n_dimensions, n_dimensions)
-        system[:, range(n_dimensions), range(n_dimensions)] += 2.0
-        inverse = np.linalg.inv(system)  # well conditioned from below by the 2 I
+        theta = part * at_most(1.0 / (xi / nu + r / t), limit)
+        system = theta @ outer
+        system[:, :: n_dimensions + 1] += 2.0
+        # well conditioned from below by the 2 I
+        inverse = xp.linalg.inv(system.reshape(-1, n_dimensions, n_dimensions))
 
         def newton(target_r: np.ndarray | float, target_xi: np.ndarray | float) -> tuple:
             residual = slack + target_r - target_xi  # noqa: B023
             right = ((t + theta * residual) * y) @ coef - 2.0 * (z - F)  # noqa: B023
-            step_z = np.einsum("nij,nj->ni", inverse, right)  # noqa: B023
+            step_z = xp.einsum("nij,nj->ni", inverse, right)  # noqa: B023
             step_t = theta * (residual - y * (step_z @ coef.T))  # noqa: B023
             step_r = target_r - r - (r / t) * step_t  # noqa: B023
             step_xi = target_xi - xi + (xi / nu) * step_t  # noqa: B023
@@ -88,23 +94,23 @@ def solve_hard_rows(
         after = (t + dual * step_t) * (r + primal * step_r)
         after += (nu - dual * step_t) * (xi + primal * step_xi)
         ratio = (after * part).sum(axis=1) / mu
-        center = (mu * ratio**3 / (2 * np.maximum(part.sum(axis=1), 1)))[:, None]
+        center = (mu * ratio**3 / (2 * at_least(part.sum(axis=1), 1)))[:, None]
         step_z, step_t, step_r, step_xi = newton(
             (center - step_t * step_r) / t, (center + step_t * step_xi) / nu
         )
         primal = TO_BOUNDARY * _longest((r, step_r), (xi, step_xi), part)
         dual = TO_BOUNDARY * _longest((t, step_t), (nu, -step_t), part)
         z, t = z + primal * step_z, t + dual * step_t * part
-        r = np.where(part, np.maximum(r + primal * step_r, 1e-30), 1.0)
-        xi = np.where(part, np.maximum(xi + primal * step_xi, 1e-30), 1.0)
+        r = xp.where(part, at_least(r + primal * step_r, 1e-30), 1.0)
+        xi = xp.where(part, at_least(xi + primal * step_xi, 1e-30), 1.0)
         slack = _slack(z, y, coef, intercept)
 
         # The point that belongs to t gives a lower bound, and is a candidate itself.
         from_dual = F + 0.5 * ((t * y) @ coef)
         dual_slack = _slack(from_dual, y, coef, intercept)
         bound = cost_of(from_dual, dual_slack)
-        bound -= ((c * np.maximum(dual_slack, 0.0) - t * dual_slack) * part).sum(axis=1)
-        lower = np.fmax(lower, bound)
+        bound -= ((c * positive_part(dual_slack) - t * dual_slack) * part).sum(axis=1)
+        lower = xp.where(bound > lower, bound, lower)
         for candidate, candidate_slack in ((z, slack), (from_dual, dual_slack)):
             cost = cost_of(candidate, candidate_slack)
             better = cost < upper
@@ -130,8 +136,8 @@ def _slack(z: np.ndarray, y: np.ndarray, coef: np.ndarray, intercept: np.ndarray
 def _longest(*pairs_and_part) -> np.ndarray:  # type: ignore[no-untyped-def]
     """Return per row the longest step in [0, 1] that keeps all values positive."""
     *pairs, part = pairs_and_part
-    worst = np.full(len(part), -1.0)
+    xp, worst = place_of(part).xp, None
     for values, step in pairs:
-        ratio = np.where(part, step / values, 0.0)
-        np.minimum(worst, ratio.min(axis=1), out=worst)
+        ratio = at_most(xp.min(xp.where(part, step / values, 0.0), axis=1), -1.0)
+        worst = ratio if worst is None else xp.minimum(worst, ratio)
     return (-1.0 / worst)[:, None]

@@ -4,6 +4,8 @@ from itertools import combinations
 
 import numpy as np
 
+from supred.common.arrays import place_of, type_name
+
 
 def task_signs(class_index: np.ndarray, n_classes: int, multi_class: str) -> np.ndarray:
     """Return the sign of each row in each SVM, shape (n_rows, n_svms), entries -1, 0, +1.
@@ -49,15 +51,16 @@ def decision_scores(values: np.ndarray, n_classes: int, multi_class: str) -> np.
         return values[:, 0]
     if multi_class == "ovr":
         return values
-    votes = np.zeros((len(values), n_classes), dtype=values.dtype)
-    summed = np.zeros_like(votes)
+    place = place_of(values)
+    votes = place.zeros((len(values), n_classes), type_name(values))
+    summed = place.zeros((len(values), n_classes), type_name(values))
     for column, (first, second) in enumerate(combinations(range(n_classes), 2)):
         value = values[:, column]
         votes[:, first] += value > 0
         votes[:, second] += value <= 0
         summed[:, first] += value
         summed[:, second] -= value
-    return votes + summed / (3 * (np.abs(summed) + 1))
+    return votes + summed / (3 * (place.xp.abs(summed) + 1))
 
 
 def linear_scores(
@@ -73,5 +76,6 @@ def linear_scores(
     n_classes, multi_class
         As in :func:`decision_scores`.
     """
-    values = Z @ coef.astype(Z.dtype, copy=False).T + intercept.astype(Z.dtype, copy=False)
+    put, dtype = place_of(Z).put, type_name(Z)
+    values = Z @ put(coef.astype(dtype, copy=False)).T + put(intercept.astype(dtype, copy=False))
     return decision_scores(values, n_classes, multi_class)

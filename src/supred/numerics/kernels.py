@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supred.common.arrays import Place, at_least, cast, is_foreign, on_host, place_of
 from supred.rows.blocks import rows_of
 
 # A tile of this many numbers (1 MB in single precision) stays in the cache of a core.
@@ -58,6 +59,12 @@ class GaussianCenters:
         """The centres where the user's features are."""
         return self.centers + self.shift
 
+    def at(self, place: Place) -> "GaussianCenters":
+        """Return the centres at a place; as they are for the host, where they are kept."""
+        if place.is_host:
+            return self
+        return GaussianCenters(*map(place.put, (self.centers, self.shift, self.squared_norms)))
+
     def squared_distances(self, X: Any) -> np.ndarray:
         """Return ``||x_n - c_m||^2``, shape (n_rows, n_centers), never below zero."""
         if sparse.issparse(X):
@@ -65,6 +72,13 @@ class GaussianCenters:
             row_norms = _squared_norms(X, self.shift)[:, None].astype(self.centers.dtype)
             result = np.asarray(X @ self.centers.T, dtype=self.centers.dtype)
             result -= self.centers @ self.shift
+        elif is_foreign(X):
+            here, xp = self.at(place_of(X)), place_of(X).xp
+            shifted = X - here.shift
+            result = shifted @ here.centers.T
+            return _complete(
+                result, here.squared_norms, xp.einsum("ij,ij->i", shifted, shifted)[:, None]
+            )
         elif len(X) == 1:
             # A single row: vectors take half as long, einsum as long as all the rest.
             shifted = X[0] - self.shift
@@ -90,12 +104,12 @@ class GaussianCenters:
         return gaussians_of(self.squared_distances(X), gamma)
 
 
-def _complete(products: np.ndarray, center_norms: np.ndarray, row_norms: Any) -> None:
+def _complete(products: np.ndarray, center_norms: np.ndarray, row_norms: Any) -> np.ndarray:
     """Make squared distances of products x . c, in place."""
     products *= -2
     products += center_norms
     products += row_norms
-    np.maximum(products, 0, out=products)
+    return at_least(products, 0)
 
 
 def gaussians_of(distances: np.ndarray, gamma: Any) -> np.ndarray:
@@ -106,6 +120,9 @@ def gaussians_of(distances: np.ndarray, gamma: Any) -> np.ndarray:
     distances : ndarray of shape (n_rows, n_centers)
     gamma : float or ndarray of shape (n_centers,)
     """
+    if is_foreign(distances):
+        distances *= -place_of(distances).put(gamma)
+        return place_of(distances).xp.exp(distances, out=distances)
     factor = -np.asarray(gamma, dtype=distances.dtype)
     for tile in tiles(distances):
         part = distances[tile]
@@ -136,14 +153,14 @@ def scale_gamma(X: Any, weights: np.ndarray) -> float:
         How often each row counts.
     """
     rows = rows_of(X)
-    mean = rows.sum(_weighted_sum, weights) / weights.sum()
+    mean = on_host(rows.sum(_weighted_sum, weights)) / weights.sum()
     # The variance about a mean that is off by rounding is too large by the square of the error.
     total = rows.sum(partial(_weighted_spread, origin=mean), weights) / weights.sum()
     return 0.5 / total if total > 0 else 1.0
 
 
 def _weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:
-    return np.asarray(weights @ block)
+    return weights @ cast(block, float) if is_foreign(block) else np.asarray(weights @ block)
 
 
 def _weighted_spread(block: Any, weights: np.ndarray, origin: np.ndarray) -> float:
@@ -155,5 +172,6 @@ def _squared_norms(block: Any, origin: np.ndarray) -> np.ndarray:
     if sparse.issparse(block):
         squares = np.asarray(block.multiply(block).sum(axis=1)).ravel()
         return np.maximum(squares - 2 * (block @ origin) + origin @ origin, 0)
-    shifted = block - origin
-    return np.einsum("ij,ij->i", shifted, shifted)
+    place = place_of(block)
+    shifted = block - place.put(origin)
+    return place.xp.einsum("ij,ij->i", shifted, shifted)

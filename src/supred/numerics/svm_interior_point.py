@@ -22,6 +22,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from supred.common.arrays import at_least, at_most, copied, on_host, place_of, positive_part
+
 MAX_ITER = 200
 # Fraction of the way to the boundary that a step may go.
 TO_BOUNDARY = 0.995
@@ -70,9 +72,10 @@ class _Paths:
         v: np.ndarray,
     ) -> "_Paths":
         """Return paths that begin at the given points."""
+        put = place_of(y).put
         infinite = np.full(len(y), np.inf)
         return cls(
-            which=np.arange(len(y)),
+            which=put(np.arange(len(y))),
             rows=rows,
             y=y,
             u=u,
@@ -82,10 +85,10 @@ class _Paths:
             r=r,
             xi=xi,
             v=v,
-            upper=infinite.copy(),
-            lower=-infinite,
-            least_gap=infinite.copy(),
-            waited=np.zeros(len(y), dtype=int),
+            upper=put(infinite.copy()),
+            lower=put(-infinite),
+            least_gap=put(infinite.copy()),
+            waited=put(np.zeros(len(y), dtype=int)),
         )
 
     def keep(self, chosen: np.ndarray) -> "_Paths":
@@ -135,34 +138,38 @@ def interior_point(
     n_iter : ndarray of shape (n_svms,)
     """
     n_svms, n_rows = y.shape
-    rows = np.concatenate([Z, np.ones((n_svms, 1, n_rows))], axis=1)  # (z_n, 1)
-    ridge = np.append(np.ones(Z.shape[1]), 0.0)
-    shift = np.column_stack([pull, charge])
-    offset = np.zeros(n_svms) if offset is None else offset
+    place = place_of(Z)
+    rows = place.xp.concatenate([Z, place.zeros((n_svms, 1, n_rows), float) + 1.0], axis=1)
+    ridge = place.put(np.append(np.ones(Z.shape[1]), 0.0))
+    shift = place.put(np.column_stack([pull, charge]))
+    offset = place.put(np.zeros(n_svms) if offset is None else offset)
+    guess = None if guess is None else place.put(guess)
     if guess is None:
         paths = _start(rows, ridge, y, u, shift, offset)
     else:
         paths = _start_at(guess, rows, y, u, shift, offset)
-    best_v, best_a = paths.v.copy(), paths.a.copy()
-    n_iter = np.zeros(n_svms, dtype=int)
+    best_v, best_a = copied(paths.v), copied(paths.a)
+    n_iter = place.zeros((n_svms,), int)
     for iteration in range(MAX_ITER + 1):
         slack = 1.0 - paths.y * _scores(paths.rows, paths.v)
         _note_bounds(paths, slack, best_v, best_a)
         n_iter[paths.which] = iteration
-        open_paths = paths.upper - paths.lower > tol * np.abs(paths.upper)
+        open_paths = paths.upper - paths.lower > tol * place.xp.abs(paths.upper)
         open_paths &= paths.waited < PATIENCE
-        if not open_paths.any():
+        if not bool(open_paths.any()):
             break
         if not open_paths.all():
             paths, slack = paths.keep(open_paths), slack[open_paths]
         _step(paths, ridge, slack)
-    lost = paths.which[paths.upper - paths.lower > LOST_GAP * np.abs(paths.upper)]
+    lost = paths.which[paths.upper - paths.lower > LOST_GAP * abs(paths.upper)]
     if guess is None and len(lost):
         # Bounds that differ by a factor of thousands can lead astray; a point on the central path
         # of what was found leads back.
-        problem = (Z[lost], y[lost], u[lost], pull[lost], charge[lost], tol)
-        w, b, a, more = interior_point(*problem, offset=offset[lost], guess=best_v[lost])
-        best_v[lost], best_a[lost] = np.column_stack([w, b]), a
+        outside = pull[on_host(lost)], charge[on_host(lost)]
+        w, b, a, more = interior_point(
+            Z[lost], y[lost], u[lost], *outside, tol, offset=offset[lost], guess=best_v[lost]
+        )
+        best_v[lost], best_a[lost] = place.xp.concatenate([w, b[:, None]], axis=1), a
         n_iter[lost] += more
     return best_v[:, :-1], best_v[:, -1], best_a, n_iter
 
@@ -176,15 +183,16 @@ def _start(
     offset: np.ndarray,
 ) -> _Paths:
     """Return points whose dual constraints hold; e = xi - r holds too unless they are lopsided."""
+    xp = place_of(y).xp
     a = _starting_dual(y, u, shift[:, -1])
     force = _sums(rows, y * a) + shift  # (sum a y z, sum a y), with what is outside
     share = a / u
-    nearest = np.minimum(share, 1.0 - share).min(axis=1)
+    nearest = xp.min(xp.minimum(share, 1.0 - share), axis=1)
     lopsided = nearest < LOPSIDED
     # Shrink a start that is far too long: the dual is quadratic along the ray.
-    length = np.square(force[:, :-1]).sum(axis=1)
+    length = xp.square(force[:, :-1]).sum(axis=1)
     total = a.sum(axis=1)
-    factor = np.maximum(total / np.maximum(length, total), 1e-3)
+    factor = at_least(total / xp.maximum(length, total), 1e-3)
     factor[lopsided | (shift[:, -1] != 0)] = 1.0
     a *= factor[:, None]
     v = force * factor[:, None] * ridge
@@ -193,8 +201,8 @@ def _start(
         side = u * (y == sign)
         v[:, -1] -= 0.5 * (side * scores).sum(axis=1) / side.sum(axis=1)
     slack = 1.0 - y * (scores + v[:, -1:])
-    spread = (u * np.abs(slack)).sum(axis=1) / u.sum(axis=1) + 0.1
-    xi = np.maximum(slack, 0.0) + spread[:, None]
+    spread = (u * xp.abs(slack)).sum(axis=1) / u.sum(axis=1) + 0.1
+    xi = positive_part(slack) + spread[:, None]
     r = xi - slack
     # Where one side is much heavier its a starts near a bound, and r and xi must make up for it:
     # a point on the central path, at the price of e = xi - r.
@@ -219,12 +227,13 @@ def _start_at(
     need not hold at such a point.
     """
     slack = 1.0 - y * _scores(rows, v)
-    mu = (u * np.abs(slack)).sum(axis=1, keepdims=True) / u.sum(axis=1, keepdims=True)
-    mu = np.maximum(mu, LEAST_MU)
-    least = 2.0 * mu / (np.sqrt(np.square(slack) + 4.0 * np.square(mu)) + 2.0 * mu + np.abs(slack))
-    share = np.where(slack < 0, least, 1.0 - least)
-    rest = np.where(slack < 0, 1.0 - least, least)
-    return _Paths.at(rows, y, u, shift, offset, u * share, mu / share, mu / rest, v.copy())
+    xp, far = place_of(y).xp, abs(slack)
+    mu = (u * far).sum(axis=1, keepdims=True) / u.sum(axis=1, keepdims=True)
+    mu = at_least(mu, LEAST_MU)
+    least = 2.0 * mu / (xp.sqrt(xp.square(slack) + 4.0 * xp.square(mu)) + 2.0 * mu + far)
+    share = xp.where(slack < 0, least, 1.0 - least)
+    rest = xp.where(slack < 0, 1.0 - least, least)
+    return _Paths.at(rows, y, u, shift, offset, u * share, mu / share, mu / rest, copied(v))
 
 
 def _starting_dual(y: np.ndarray, u: np.ndarray, charge: np.ndarray) -> np.ndarray:
@@ -232,45 +241,45 @@ def _starting_dual(y: np.ndarray, u: np.ndarray, charge: np.ndarray) -> np.ndarr
     positive = (u * (y > 0)).sum(axis=1)
     negative = (u * (y < 0)).sum(axis=1)
     # a = p u on the positive rows and q u on the negative ones: p positive - q negative = -charge.
-    low = np.maximum(0.0, charge / negative)
-    high = np.minimum(1.0, (positive + charge) / negative)
+    low = at_least(charge / negative, 0.0)
+    high = at_most((positive + charge) / negative, 1.0)
     q = low + 0.5 * (high - low)
     p = (q * negative - charge) / positive
-    return u * np.where(y > 0, p[:, None], q[:, None])
+    return u * place_of(y).xp.where(y > 0, p[:, None], q[:, None])
 
 
 def _note_bounds(paths: _Paths, slack: np.ndarray, best_v: np.ndarray, best_a: np.ndarray) -> None:
     """Keep the best primal and dual points so far, and count iterations without progress."""
-    w = paths.v[:, :-1]
-    losses = (paths.u * np.maximum(slack, 0.0)).sum(axis=1)
-    primal = 0.5 * np.square(w).sum(axis=1) + losses + paths.offset
+    xp, w = place_of(slack).xp, paths.v[:, :-1]
+    losses = (paths.u * positive_part(slack)).sum(axis=1)
+    primal = 0.5 * xp.square(w).sum(axis=1) + losses + paths.offset
     primal -= (paths.shift * paths.v).sum(axis=1)
     better = primal < paths.upper
     paths.upper[better] = primal[better]
     best_v[paths.which[better]] = paths.v[better]
 
     force = _sums(paths.rows, paths.y * paths.a) + paths.shift
-    dual = paths.a.sum(axis=1) + paths.offset - 0.5 * np.square(force[:, :-1]).sum(axis=1)
+    dual = paths.a.sum(axis=1) + paths.offset - 0.5 * xp.square(force[:, :-1]).sum(axis=1)
     # A dual that is not balanced is made so in the end, which costs about this much.
-    dual -= np.abs(force[:, -1]) * (1.0 + np.abs(paths.v[:, -1]))
+    dual -= xp.abs(force[:, -1]) * (1.0 + xp.abs(paths.v[:, -1]))
     better = dual > paths.lower
     paths.lower[better] = dual[better]
     best_a[paths.which[better]] = paths.a[better]
 
     gap = paths.upper - paths.lower
-    paths.waited = np.where(gap < 0.9 * paths.least_gap, 0, paths.waited + 1)
-    paths.least_gap = np.minimum(gap, paths.least_gap)
+    paths.waited = (paths.waited + 1) * ~(gap < 0.9 * paths.least_gap)
+    paths.least_gap = xp.minimum(gap, paths.least_gap)
 
 
 def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     """Take one predictor-corrector step of every SVM."""
     rows, y, u, a, r, xi, v = (paths.rows, paths.y, paths.u, paths.a, paths.r, paths.xi, paths.v)
-    nu = u - a
+    xp, nu = place_of(y).xp, u - a
     r_over_a, xi_over_nu = r / a, xi / nu
     theta = 1.0 / (xi_over_nu + r_over_a)
     system = (rows * theta[:, None, :]) @ rows.swapaxes(1, 2)
     # The last term only matters where the bias is not determined.
-    diagonal = np.einsum("kii->ki", system)
+    diagonal = system.reshape(len(system), -1)[:, :: system.shape[1] + 1]
     diagonal += ridge + 1e-14 * diagonal.sum(axis=1, keepdims=True)
 
     def newton(
@@ -279,7 +288,7 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
         """Step towards a r = a target_r and nu xi = nu target_xi."""
         residual = slack + target_r - target_xi
         right = _sums(rows, y * (a + theta * residual)) + paths.shift - ridge * v
-        step_v = np.linalg.solve(system, right[:, :, None])[:, :, 0]
+        step_v = xp.linalg.solve(system, right[:, :, None])[:, :, 0]
         step_a = theta * (residual - y * _scores(rows, step_v))
         step_r = target_r - r - r_over_a * step_a
         step_xi = target_xi - xi + xi_over_nu * step_a
@@ -288,20 +297,20 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     total = 2.0 * u.sum(axis=1)
     mu = ((a * r).sum(axis=1) + (nu * xi).sum(axis=1)) / total
     step_v, step_a, step_r, step_xi = newton(0.0, 0.0)
-    primal = np.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
-    dual = np.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
+    primal = xp.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
+    dual = xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
     predicted = ((a + dual * step_a) * (r + primal * step_r)).sum(axis=1)
     predicted += ((nu - dual * step_a) * (xi + primal * step_xi)).sum(axis=1)
     center = u * (mu * (predicted / total / mu) ** 3)[:, None]
     step_v, step_a, step_r, step_xi = newton(
         (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
     )
-    primal = TO_BOUNDARY * np.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
-    dual = TO_BOUNDARY * np.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
+    primal = TO_BOUNDARY * xp.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
+    dual = TO_BOUNDARY * xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
     paths.v = v + primal * step_v
-    paths.r = np.maximum(r + primal * step_r, 1e-300)
-    paths.xi = np.maximum(xi + primal * step_xi, 1e-300)
-    paths.a = np.clip(a + dual * step_a, INSIDE * u, (1.0 - INSIDE) * u)
+    paths.r = at_least(r + primal * step_r, 1e-300)
+    paths.xi = at_least(xi + primal * step_xi, 1e-300)
+    paths.a = xp.clip(a + dual * step_a, INSIDE * u, (1.0 - INSIDE) * u)
 
 
 def _scores(rows: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -316,4 +325,4 @@ def _sums(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def _longest(values: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Return per SVM the longest step in [0, 1] that keeps all values from going negative."""
-    return -1.0 / np.minimum((step / values).min(axis=1), -1.0)
+    return -1.0 / at_most(place_of(step).xp.min(step / values, axis=1), -1.0)

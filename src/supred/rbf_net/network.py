@@ -25,7 +25,7 @@ from supred.common.arrays import (
     copied,
     on_host,
     place_of,
-    solve_upper,
+    solve_triangular,
     type_name,
 )
 
@@ -363,5 +363,7 @@ def mean_loss(
         # of the noise of a row only its mean given that of u is known: A (A^T A)^-1 (level L z)
         inner = xp.matmul(noise.normals.swapaxes(1, 2), du)
         inner *= noise.levels[:, None, None]
-        gradient.metric[...] += xp.matmul(nets.metric, solve_upper(whitening, inner))
+        gradient.metric[...] += xp.matmul(
+            nets.metric, solve_triangular(whitening, inner, upper=True)
+        )
     return (losses * shares).sum(axis=1)

@@ -7,6 +7,7 @@ offers these two, whatever the rows are: an array, a sparse matrix, files, a clu
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,6 @@ from supred.rows.values import LocalValues, RowValues, total_of
 # speed: products with 2500 basis functions are a quarter slower in blocks of 2 million.
 BLOCK_NUMBERS = 8_000_000
 LEAST_BLOCK_ROWS = 256
-# On a device blocks are this many times as large: its products want more rows at once.
-DEVICE_BLOCKS = 32
 # Rows that come block by block are used in their own unit, in which squares must not overflow.
 LARGEST_NUMBER = {np.dtype(np.float64): 2.0**64, np.dtype(np.float32): 2.0**40}
 # Rows are cut into this many blocks at least, so that as many cores have something to do, unless
@@ -29,8 +28,13 @@ LARGEST_NUMBER = {np.dtype(np.float64): 2.0**64, np.dtype(np.float32): 2.0**40}
 FEWEST_BLOCKS, FEWEST_ROWS = 16, 2048
 
 
-def rows_per_block(n_rows: int, n_features: int, width: int = 1) -> int:
-    """Return the rows of a block when `width` numbers are made of each row."""
+def rows_per_block(n_rows: int, n_features: int, width: int = 1, place: Place = HOST) -> int:
+    """Return the rows of a block when `width` numbers are made of each row.
+
+    A device takes as many as it has room for.
+    """
+    if not place.is_host:
+        return max(LEAST_BLOCK_ROWS, place.block_numbers // max(width, n_features, 1))
     most = max(LEAST_BLOCK_ROWS, BLOCK_NUMBERS // max(width, n_features, 1))
     return min(most, max(FEWEST_ROWS, -(-n_rows // FEWEST_BLOCKS)))
 
@@ -214,7 +218,9 @@ class LocalRows(Rows):
         def visit(part: slice, fetched: Any, arguments: tuple) -> Any:
             return function(self.made(part, fetched), *arguments)
 
-        return in_order(visit, ((part, self.fetch(part), rest) for part, rest in calls))
+        fetched = ((part, self.fetch(part), rest) for part, rest in calls)
+        # A device is kept busy by one thread, and has no room for many blocks.
+        return in_order(visit, fetched) if self.place.is_host else starmap(visit, fetched)
 
     def sum(self, function: Callable[..., Any], *along: np.ndarray) -> Any:
         """Add up ``function(block, *slices)`` over the blocks, in order."""
@@ -246,7 +252,7 @@ class LocalRows(Rows):
     def attach(self, make: Callable[..., Any], *along: np.ndarray) -> "LocalValues":
         """Return one value per block, ``make(first_row, *slices)``."""
         parts = list(self.parts())
-        made = [make(part.start, *(values[part] for values in along)) for part in parts]
+        made = [make(part.start, *slices) for part, slices in self._slices(parts, along)]
         return LocalValues(self, parts, made)
 
     def derive(
@@ -276,8 +282,8 @@ class ArrayRows(LocalRows):
         self.X = X.tocsr() if self.is_sparse else X
         self.n_rows, self.n_features = X.shape
         self.dtype = type_name(X) if dtype is None else np.dtype(dtype)
-        size = rows_per_block(self.n_rows, self.n_features, width)
-        self.block_rows = block_rows or size * (1 if self.place.is_host else DEVICE_BLOCKS)
+        size = rows_per_block(self.n_rows, self.n_features, width, self.place)
+        self.block_rows = block_rows or size
 
     def parts(self) -> Iterator[slice]:
         """Yield the slice of rows of each block, in order."""

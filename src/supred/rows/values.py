@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from supred.common.arrays import HOST, Place
 from supred.common.threads import in_order
 
 if TYPE_CHECKING:
@@ -17,7 +19,14 @@ class RowValues(ABC):
 
     A value never changes. A visit makes new ones, which can be made again by the same visit if
     they are lost. The functions may run elsewhere, as those of :class:`supred.rows.blocks.Rows`.
+
+    Attributes
+    ----------
+    place : Place
+        Where the values of the blocks are.
     """
+
+    place: Place = HOST
 
     @abstractmethod
     def visit(self, function: Callable[..., Any], *arguments: Any) -> tuple["RowValues", Any]:
@@ -58,7 +67,7 @@ class LocalValues(RowValues):
     """
 
     def __init__(self, rows: "LocalRows", parts: list[slice], values: list[Any]) -> None:
-        self.rows = rows
+        self.rows, self.place = rows, rows.place
         self.parts = parts
         self.values = values
 
@@ -78,7 +87,8 @@ class LocalValues(RowValues):
 
     def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Add up ``function(value, *arguments)`` in the order of the blocks."""
-        return total_of(in_order(function, ((value, *arguments) for value in self.values)))
+        calls = ((value, *arguments) for value in self.values)
+        return total_of((in_order if self.place.is_host else starmap)(function, calls))
 
     def collect(self, function: Callable[[Any], np.ndarray]) -> np.ndarray:
         """Stack ``function(value)``."""

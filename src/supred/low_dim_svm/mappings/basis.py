@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.base.state import present_attributes, register
+from supred.common.arrays import cast, is_foreign, on_host, place_of, type_name
 from supred.common.threads import one_blas_thread
 from supred.low_dim_svm.mappings.f_step import NormalEquations
 from supred.low_dim_svm.visit import Coordinates
@@ -71,8 +72,8 @@ class BasisMapping(ABC):
         self._total = float(weights.sum())
         along = () if (weights == 1).all() else (weights,)
         gram, sums = self.rows.sum(moments, *along)
-        self.mean = sums / self._total
-        gram -= self._total * np.outer(self.mean, self.mean)
+        self.mean = on_host(sums) / self._total
+        gram -= place_of(gram).put(self._total * np.outer(self.mean, self.mean))
         self._equations = NormalEquations(gram, many_shifts=self.many_shifts)
 
     def begin(self, center: np.ndarray) -> None:
@@ -98,12 +99,12 @@ class BasisMapping(ABC):
         """
         moves, W = coordinates.moves, self.W
         assert moves.products is not None
-        gram = self._equations.gram
+        times = self._equations.times
         way = moves.products - np.outer(self.mean, moves.total)
-        self.W = self._equations.solve(gram @ W + way, 2.0 * self.alpha / mu)
+        self.W = self._equations.solve(times(W) + way, 2.0 * self.alpha / mu)
         change, shift = self.W - W, moves.total / self._total
         self.w0 = self.w0 + shift - self.mean @ change
-        explained = 2.0 * (way * change).sum() - (change * (gram @ change)).sum()
+        explained = 2.0 * (way * change).sum() - (change * times(change)).sum()
         return max(0.0, float(moves.squares - explained - moves.total @ shift))
 
     def project(self, X: Any) -> np.ndarray:
@@ -180,7 +181,11 @@ def moments(phi: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
 
     NumPy makes one triangle of a matrix times its own transpose, and lets other threads run.
     """
-    wide = phi.astype(np.float64, copy=False)
+    wide = cast(phi, float)
+    if is_foreign(wide):
+        if weights is None:
+            return wide.T @ wide, wide.sum(axis=0)
+        return (wide * weights[:, None]).T @ wide, weights @ wide
     if weights is None:
         sums = np.asarray(wide.sum(axis=0)).ravel()
     else:
@@ -191,16 +196,22 @@ def moments(phi: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
 
 
 def products(phi: Any, target: np.ndarray) -> np.ndarray:
-    """Return Phi^T T of a block, multiplied in its own precision."""
+    """Return Phi^T T of a block on the host, multiplied in its own precision.
+
+    On a device blocks have so many rows that the products are in double precision.
+    """
+    if is_foreign(phi):
+        return on_host(cast(phi, float).T @ target)
     target = target.astype(phi.dtype, copy=False)
     return np.asarray(phi.T @ target, dtype=float)
 
 
 def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
     """Return W^T phi + w0 of a block, in its own precision."""
-    W = W.astype(phi.dtype, copy=False)
-    result = np.asarray(phi @ W)
-    result += w0.astype(phi.dtype, copy=False)
+    put, dtype = place_of(phi).put, type_name(phi)
+    result = phi @ put(W.astype(dtype, copy=False))
+    result = result if is_foreign(phi) else np.asarray(result)
+    result += put(w0.astype(dtype, copy=False))
     return result
 
 
@@ -217,6 +228,8 @@ class ShiftedFeatures:
 
     def __call__(self, block: Any) -> Any:
         """Return the features of a block; sparse ones stay so where there is no shift."""
+        if is_foreign(block):
+            return block - place_of(block).put(self.shift)
         if not sparse.issparse(block):
             return np.subtract(block, self.shift, order="C")
         return block.toarray() - self.shift if self.shift.any() else block
@@ -240,13 +253,19 @@ class LinearMapping(BasisMapping):
         self.shift = np.zeros(rows.n_features, dtype=rows.dtype)
         if not rows.is_sparse:
             # Features far from zero would lose their digits in the products.
-            self.shift = (rows.sum(weighted_sum, weights) / weights.sum()).astype(rows.dtype)
+            total = on_host(rows.sum(weighted_sum, weights))
+            self.shift = (total / weights.sum()).astype(rows.dtype)
         self._wide = None
         if rows.n_features <= rows.n_rows:
             super().prepare(X, weights)
             return
         self._weights, self._total = weights, float(weights.sum())
         # There are fewer rows than features: all of them take less than a matrix of their square.
+        if not rows.place.is_host:
+            raise ValueError(
+                f"mapping='linear' with {rows.n_features} features of {rows.n_rows} rows needs "
+                "the rows as a NumPy array."
+            )
         self._wide = wide = self.features(rows.whole()).astype(np.float64, copy=False)
         self.rows = rows.derive(self.basis, rows.n_features)
         self.mean = np.asarray(weights @ wide).ravel() / self._total
@@ -302,6 +321,8 @@ class LinearMapping(BasisMapping):
 
 def weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:
     """Return the sum of the rows of a dense block, in double precision."""
+    if is_foreign(block):
+        return weights @ cast(block, float)
     return np.asarray(weights @ block).ravel()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
+from supred.common.arrays import on_host, place_of, type_name
 from supred.numerics.kernels import GaussianCenters
 from supred.rows.blocks import rows_of
 
@@ -78,21 +79,21 @@ def lloyd_step(X: Any, weights: np.ndarray, centers: np.ndarray) -> np.ndarray:
     A centre that no row is nearest to stays.
     """
     gaussians = GaussianCenters.of(centers)
-    nearest = rows_of(X, len(centers)).map(partial(_nearest, gaussians))
+    nearest = on_host(rows_of(X, len(centers)).map(partial(_nearest, gaussians)))
     members = sparse.csr_matrix(
-        (weights.astype(X.dtype), (nearest, np.arange(X.shape[0]))),
+        (weights.astype(type_name(X)), (nearest, np.arange(X.shape[0]))),
         shape=(len(centers), X.shape[0]),
     )
     totals = np.bincount(nearest, weights=weights, minlength=len(centers))
     occupied = totals > 0
     moved = centers.copy()
-    moved[occupied] = _dense_rows(members @ X)[occupied] / totals[occupied, None]
+    moved[occupied] = _dense_rows(members @ on_host(X))[occupied] / totals[occupied, None]
     return moved
 
 
 def _nearest(gaussians: GaussianCenters, block: Any) -> np.ndarray:
-    return np.argmin(gaussians.squared_distances(block), axis=1)
+    return place_of(block).xp.argmin(gaussians.squared_distances(block), axis=1)
 
 
 def _dense_rows(rows: Any) -> np.ndarray:
-    return rows.toarray() if sparse.issparse(rows) else np.array(rows)
+    return rows.toarray() if sparse.issparse(rows) else np.array(on_host(rows))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from supred.common.arrays import on_host, type_name
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
 from supred.low_dim_svm.mappings.centers import kmeans_centers, random_centers
@@ -106,7 +107,7 @@ def choose_centers(
     """
     n_rows, n_features = X.shape
     if not isinstance(centers, str):
-        return _given_centers(centers, n_features, X.dtype)
+        return _given_centers(on_host(centers), n_features, type_name(X))
     if n_centers is not None and n_centers > n_rows and centers != "all":
         warnings.warn(
             f"n_centers={n_centers} is more than the {n_rows} rows to train on, so all of these "
@@ -116,7 +117,7 @@ def choose_centers(
         )
         centers = "all"
     if centers == "all":
-        rows = rows_of(X).whole()
+        rows = on_host(rows_of(X).whole())
         return rows.toarray() if hasattr(rows, "toarray") else np.array(rows)
     size = min(n_rows, DEFAULT_CENTERS) if n_centers is None else n_centers
     choose = random_centers if centers == "random" else kmeans_centers

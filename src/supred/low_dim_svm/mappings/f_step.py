@@ -12,6 +12,8 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
+from supred.common import arrays
+from supred.common.arrays import copied, is_foreign, on_host, place_of, solve_triangular
 from supred.common.threads import in_order, one_blas_thread
 
 # One eigendecomposition costs as much as about this many Cholesky factors.
@@ -31,7 +33,8 @@ class NormalEquations:
     Parameters
     ----------
     gram : ndarray of shape (n_features, n_features)
-        Symmetric, positive semidefinite, in double precision.
+        Symmetric, positive semidefinite, in double precision; where it is, on the host or on a
+        device, factors are made. All else is on the host.
     many_shifts : bool, default=False
         Start with the eigendecomposition, because many shifts will come.
 
@@ -71,12 +74,26 @@ class NormalEquations:
 
     def _factorise(self, shift: float) -> bool:
         """Make the Cholesky factor of ``G + shift I``; tell whether it is sound."""
+        if is_foreign(self.gram):
+            return self._factorise_there(shift)
         if self._factor is None:
             self._factor = np.empty(self.gram.shape)
         np.copyto(self._factor, self.gram)
         self._factor[np.diag_indices_from(self._factor)] += shift
-        pivots = self._factor.diagonal()
-        sound = cholesky(self._factor) and bool((pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT)
+        sound = cholesky(self._factor)
+        return self._keep_sound(self._factor.diagonal(), shift, failed=not sound)
+
+    def _factorise_there(self, shift: float) -> bool:
+        """Make the factor on the device of the matrix."""
+        shifted = copied(self.gram)
+        shifted.reshape(-1)[:: len(shifted) + 1] += shift
+        self._factor = arrays.cholesky(shifted)
+        pivots = on_host(self._factor.reshape(-1)[:: len(shifted) + 1])
+        return self._keep_sound(pivots, shift, failed=not np.isfinite(pivots).all())
+
+    def _keep_sound(self, pivots: np.ndarray, shift: float, *, failed: bool) -> bool:
+        """Tell whether a factor with these pivots is sound; forget one that is not."""
+        sound = not failed and bool((pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT)
         self.n_factors += sound
         self._factor_shift = shift
         if not sound:
@@ -85,14 +102,23 @@ class NormalEquations:
 
     def _solve_factored(self, right: np.ndarray) -> np.ndarray:
         assert self._factor is not None
+        if is_foreign(self._factor):
+            there = place_of(self._factor).put(right)
+            inside = solve_triangular(self._factor, there, upper=False)
+            return on_host(solve_triangular(self._factor.T, inside, upper=True))
         # What lies in rows is its own transpose to LAPACK.
         return dpotrs(self._factor.T, right, lower=False)[0]
+
+    def times(self, W: np.ndarray) -> np.ndarray:
+        """Return ``G W``."""
+        return on_host(self.gram @ place_of(self.gram).put(W))
 
     def decompose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return eigenvalues and eigenvectors, which are computed once."""
         if self._eigen is None:
             # SciPy 1.11 asks "evd" for too little work space if there is one row.
-            values, vectors = eigh(self.gram, driver="evd" if len(self.gram) > 1 else "ev")
+            gram = on_host(self.gram)
+            values, vectors = eigh(gram, driver="evd" if len(self.gram) > 1 else "ev")
             # What rounding makes negative is zero; a shift under the rounding of the largest
             # eigenvalue would only amplify noise.
             floor = max(float(values[-1]), 0.0) * len(values) * np.finfo(float).eps

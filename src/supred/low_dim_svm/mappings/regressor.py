@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from supred.common.arrays import is_foreign, place_of
 from supred.low_dim_svm.visit import Coordinates, Projection
 from supred.rows.blocks import ArrayRows, Rows, RowSource, rows_of
 
@@ -34,6 +35,11 @@ class RegressorMapping:
                     "read block by block; use mapping='rbf' or 'linear', or give an array."
                 )
             X = X.array
+        if is_foreign(X):
+            raise ValueError(
+                f"mapping={self.regressor!r} is fitted to NumPy arrays, but X is an array of "
+                f"{place_of(X).name}; give a NumPy array, or use mapping='rbf' or 'linear'."
+            )
         self._X, self._weights = X, weights
         self._arguments = {}
         if not (weights == 1).all():
