@@ -46,7 +46,7 @@ def conjugate_gradients(
     Parameters
     ----------
     S : sparse array of shape (n_nodes, n_nodes)
-    degrees : ndarray of shape (n_nodes,) or (n_nodes, n_columns)
+    degrees : ndarray of shape (n_nodes,), (n_nodes, 1) or (n_nodes, n_columns)
         The diagonal of D, or one for each column: at least the sums of the rows of S. A node
         without degree stays where it starts.
     right : ndarray of shape (n_nodes, n_columns)

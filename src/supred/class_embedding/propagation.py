@@ -132,11 +132,11 @@ def flows_from_classes(
     at_row = [tied.sum(axis=1) for tied in right]
     shares = [tied.sum(axis=0) / max(tied.sum(), TINY) for tied in right]
     n_classes = len(shares[0])
+    diagonals = degrees[:, None] + np.column_stack(at_row) / np.asarray(betas)
     # A component without a label begins, and so stays, at the shares.
     solved = conjugate_gradients(
         W,
-        degrees[:, None]
-        + np.repeat([tie / beta for tie, beta in zip(at_row, betas, strict=True)], n_classes, 0).T,
+        diagonals if len(ties) == 1 else np.repeat(diagonals, n_classes, axis=1),
         np.hstack([tied / beta for tied, beta in zip(right, betas, strict=True)]),
         start=np.tile(np.concatenate(shares), (len(degrees), 1)),
         tol=tol,
