@@ -1,6 +1,7 @@
 """What a release says of itself agrees, and its wheel would hold what it should."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -58,3 +59,10 @@ def test_hooks_have_the_ruff_of_the_project():
     )
     hooks = text_of(".pre-commit-config.yaml")
     assert f"ruff-pre-commit\n    rev: v{pinned}\n" in hooks
+
+
+def test_a_wheel_holds_modules_of_supred_alone():
+    unwanted = runpy.run_path(str(ROOT / "tools" / "check_dist.py"))["unwanted_in_wheel"]
+    wanted = ["supred/__init__.py", "supred/py.typed", "supred-0.1.0.dist-info/METADATA"]
+    others = ["tests/test_docs.py", "supred/mnist.npy", "reproduction/__main__.py"]
+    assert unwanted(wanted + others) == others
