@@ -4,13 +4,18 @@ Seconds per row, and how peak memory grows: rows are read from a file, so that n
 kept; every size runs the same number of iterations in a process of its own (``--converge``: to
 convergence). ``--quick`` takes small sizes and judges memory only.
 
+``--serial`` takes the processor time that a one-core fit spends outside of blocks of rows and of
+the factor: that part is not shared out. Other work on the machine does not change it.
+
 ``--cores`` takes each step of a fit with one and with two threads. Of a step that took T1 and T2
 seconds the part 2 T2 / T1 - 1 is not shared out, and Amdahl's law says what more cores would give.
 """
 
 import argparse
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from time import process_time, thread_time
 from typing import Any
 
 import numpy as np
@@ -23,7 +28,10 @@ from benchmarks.performance._harness import seconds
 from benchmarks.performance._record import Figure
 from benchmarks.performance._steps import clocked
 from supred import LowDimSVC
+from supred.common.threads import in_order
+from supred.low_dim_svm.mappings import f_step
 from supred.numerics.compiled import MANY_ROWS
+from supred.rows import blocks, values
 
 SIZES = (50_000, 100_000, 200_000, 400_000)
 QUICK_SIZES = (25_000, 60_000)
@@ -43,8 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=1, help="fits of each size; the best counts")
     parser.add_argument("--converge", action="store_true", help="iterate to convergence")
     parser.add_argument("--cores", action="store_true", help="one and two threads, step by step")
+    parser.add_argument("--serial", action="store_true", help="the part that is not shared out")
     parser.add_argument("--record", metavar="FILE", help="where to write the JSON record")
     options = parser.parse_args(arguments)
+    if options.serial:
+        found = serial(options.quick, options.centers)
+        return 0 if print_rows("The part of a fit that is not shared out", found) else 1
     if options.cores:
         return 0 if print_rows("One and two cores", cores(options.quick, options.repeats)) else 1
     sizes = options.sizes or (QUICK_SIZES if options.quick else SIZES)
@@ -177,6 +189,57 @@ def cores(quick: bool, repeats: int) -> list[Row]:
             required="-" if quick else "<= 1.5",
             reached=None if quick else two / floor <= 1.5,
         ),
+    ]
+
+
+def serial(quick: bool, n_centers: int | None) -> list[Row]:
+    """Return the processor time of a one-core fit, in blocks of rows and outside of them."""
+    task = low_dim_svc.load(quick)
+    spent = 0.0
+
+    def timed(function: Callable[..., Any], calls: Iterable[tuple]) -> Iterator[Any]:
+        def clocked_call(*arguments: Any) -> Any:
+            nonlocal spent
+            began = thread_time()
+            try:
+                return function(*arguments)
+            finally:
+                spent += thread_time() - began
+
+        return in_order(clocked_call, calls)
+
+    places = (blocks, values, f_step)
+    model = LowDimSVC(
+        n_centers=n_centers or task.n_centers, gamma=task.gamma, random_state=0, n_jobs=1
+    )
+    model.fit(task.rows.X[:MANY_ROWS], task.rows.y[:MANY_ROWS])  # loops are compiled now
+    spent = 0.0
+    for place in places:
+        place.in_order = timed  # type: ignore[attr-defined]
+    try:
+        began = process_time()
+        model.fit(task.rows.X, task.rows.y)
+        total = process_time() - began
+    finally:
+        for place in places:
+            place.in_order = in_order  # type: ignore[attr-defined]
+    share = 1.0 - spent / total
+    speed_up = {n: 1.0 / (share + (1.0 - share) / n) for n in (2, 12, 16)}
+    error = task.rows.error(model.predict(task.rows.X_test))
+    text = ", ".join(f"{n} cores {value:.1f} x" for n, value in speed_up.items())
+    return [
+        Row(
+            f"{len(task.rows.X)} rows, M = {len(model.centers_)}, {model.n_iter_} iterations, test "
+            f"error {error:.2f} %: processor time",
+            f"{total:.1f} s, {spent:.1f} s of it in blocks",
+        ),
+        Row(
+            "not shared out",
+            f"{100 * share:.1f} %",
+            required="-" if quick else "<= 5 %",
+            reached=None if quick else share <= 0.05,
+        ),
+        Row("Amdahl's law", text),
     ]
 
 
