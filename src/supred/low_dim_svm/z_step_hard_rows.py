@@ -8,6 +8,8 @@ place of the rows: with slacks ``e_k = xi_k - r_k`` and ``0 <= t_k <= c``,
     1 / theta_k = xi_k / (c - t_k) + r_k / t_k.
 """
 
+from typing import Any
+
 import numpy as np
 
 from supred.common.arrays import at_least, at_most, copied, place_of, positive_part
@@ -136,7 +138,8 @@ def _slack(z: np.ndarray, y: np.ndarray, coef: np.ndarray, intercept: np.ndarray
 def _longest(*pairs_and_part) -> np.ndarray:  # type: ignore[no-untyped-def]
     """Return per row the longest step in [0, 1] that keeps all values positive."""
     *pairs, part = pairs_and_part
-    xp, worst = place_of(part).xp, None
+    xp = place_of(part).xp
+    worst: Any = None
     for values, step in pairs:
         ratio = at_most(xp.min(xp.where(part, step / values, 0.0), axis=1), -1.0)
         worst = ratio if worst is None else xp.minimum(worst, ratio)
