@@ -125,7 +125,8 @@ def encoded(values: Any, name: str) -> EncodedLabels:
 
     _check_one_column(values, name)
     (kept,) = dask.persist(values.to_dask_array() if is_frame(values) else values)
-    blocks = kept.to_delayed().ravel()
+    # Optimised, Dask 2025.1 would hand out the keys of the blocks in the place of the blocks.
+    blocks = kept.to_delayed(optimize_graph=False).ravel()
     found = dask.compute(*(dask.delayed(_classes_of)(block, name) for block in blocks))
     classes = np.unique(np.concatenate([part for part in found if len(part)]))
     codes = dask.compute(*(dask.delayed(_index_of)(block, classes) for block in blocks))
