@@ -67,7 +67,7 @@ def coordinates(X: np.ndarray, y: np.ndarray, n_centers: int) -> np.ndarray:
         seen.append(blocks.collect(lambda rows: rows.Z))
         return original(self, blocks, *rest)
 
-    HingeLoss.g_step = train  # type: ignore[method-assign]
+    HingeLoss.g_step = train  # type: ignore[method-assign, assignment]
     try:
         LowDimSVC(n_centers=n_centers, max_iter=ITERATION, tol=0.0, random_state=0).fit(X, y)
     finally:

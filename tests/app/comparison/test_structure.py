@@ -67,3 +67,7 @@ def test_a_rare_class_is_seen():
     X = rng.normal(size=(400, 5))
     X[y == 1, 0] += 4
     assert check_structure(X, y, 0).p_value <= SIGNIFICANT
+
+
+def test_classes_of_one_row_are_no_evidence():
+    assert check_structure(np.array([[0.0], [9.0]]), np.array([0, 1]), 0).p_value == 1.0

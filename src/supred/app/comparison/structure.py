@@ -55,6 +55,8 @@ def check_structure(X: Any, class_index: np.ndarray, seed: int) -> Structure:
     predictors = [leave_one_out_ridge(X), leave_one_out_neighbors(X)]
     _, counts = np.unique(class_index, return_counts=True)
     kept = np.flatnonzero(counts > 1)  # a class of one row is never predicted without it
+    if not len(kept):  # nothing can be said: any labels fit these rows equally well
+        return Structure(1.0, len(rows), N_PERMUTATIONS)
     Y = (np.unique(class_index, return_inverse=True)[1][:, None] == kept).astype(float)
     rng = np.random.RandomState(seed)
     fits = np.empty(N_PERMUTATIONS + 1)
