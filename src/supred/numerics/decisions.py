@@ -76,6 +76,9 @@ def linear_scores(
     n_classes, multi_class
         As in :func:`decision_scores`.
     """
+    if type(Z) is np.ndarray:
+        values = Z @ coef.astype(Z.dtype, copy=False).T + intercept.astype(Z.dtype, copy=False)
+        return decision_scores(values, n_classes, multi_class)
     put, dtype = place_of(Z).put, type_name(Z)
     values = Z @ put(coef.astype(dtype, copy=False)).T + put(intercept.astype(dtype, copy=False))
     return decision_scores(values, n_classes, multi_class)

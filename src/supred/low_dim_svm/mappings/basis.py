@@ -208,6 +208,10 @@ def products(phi: Any, target: np.ndarray) -> np.ndarray:
 
 def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
     """Return W^T phi + w0 of a block, in its own precision."""
+    if type(phi) is np.ndarray:
+        product = phi @ W.astype(phi.dtype, copy=False)
+        product += w0.astype(phi.dtype, copy=False)
+        return product
     put, dtype = place_of(phi).put, type_name(phi)
     result = phi @ put(W.astype(dtype, copy=False))
     result = result if is_foreign(phi) else np.asarray(result)
