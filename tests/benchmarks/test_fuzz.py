@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.fuzz import sources
 from benchmarks.fuzz._campaign import Failure, run_case
 
 SEED = 21
@@ -14,6 +15,15 @@ CASES = {
     "sources": 10,
 }
 SHARES = 4  # so that processes can divide the work
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_cluster_is_left():
+    """Close the cluster of the campaign: other tests ask what happens where there is none."""
+    yield
+    if sources.client.cache_info().currsize:
+        sources.client().close()
+        sources.client.cache_clear()
 
 
 @pytest.mark.parametrize("share", range(SHARES))
