@@ -250,8 +250,13 @@ def pymanopt_rows(n_repeats: int) -> list[Row]:
     ]
 
 
-def kernel_discriminant_rows(n_rows: int) -> list[Row]:
-    """Compare KernelDiscriminantAnalysis with the eigenproblem of the whole kernel matrix."""
+def kernel_discriminant_rows(quick: bool) -> list[Row]:
+    """Compare KernelDiscriminantAnalysis with the eigenproblem of the whole kernel matrix.
+
+    The quick form tells the time and does not judge it: it takes tens of milliseconds, which
+    other work on the machine can double.
+    """
+    n_rows = 600 if quick else 1500
     rng = np.random.default_rng(0)
     y = rng.integers(0, 5, n_rows)
     X = rng.standard_normal((n_rows, 10)) + 1.5 * rng.standard_normal((5, 10))[y]
@@ -276,8 +281,8 @@ def kernel_discriminant_rows(n_rows: int) -> list[Row]:
             f"kernel Fisher, {n_rows} rows: time / eigenproblem's",
             f"{ratio:.3f}",
             "-",
-            "< 1",
-            ratio < 1,
+            "-" if quick else "< 1",
+            None if quick else ratio < 1,
         ),
         small_row("its directions, 1 - |cosine|", float(1 - cosines.min()), 1e-4),
     ]
@@ -333,8 +338,7 @@ def main(arguments: list[str] | None = None) -> int:
         reached &= print_rows("Trust regions", pymanopt_rows(3 if options.quick else 9))
     except DataNotFoundError as error:
         print(f"\nTrust regions skipped: {error}")
-    n_rows = 600 if options.quick else 1500
-    reached &= print_rows("Kernel discriminant", kernel_discriminant_rows(n_rows))
+    reached &= print_rows("Kernel discriminant", kernel_discriminant_rows(options.quick))
     print("\nAll figures reached" if reached else "\nNot all figures reached")
     return 0 if reached else 1
 
