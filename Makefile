@@ -68,8 +68,10 @@ lint: $(READY) ## Format and lint
 spelling: $(READY) ## Common misspellings
 	$(BIN)/codespell
 
-workflows: ## Lint the workflows, where actionlint is installed
-	@if command -v actionlint >/dev/null; then actionlint; else echo "actionlint is not installed: the workflows are not linted."; fi
+workflows: $(READY) ## The workflows and CITATION.cff against their schemas; actionlint where it is installed
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	@if command -v actionlint >/dev/null; then actionlint; fi
 
 types: $(READY) ## Static types
 	$(BIN)/mypy

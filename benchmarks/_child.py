@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import warnings
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._memory import peak_bytes
 from benchmarks.performance._record import RECORDS, Figure, Record, conditions, load_average, write
 
 N_FEATURES, N_CLASSES = 50, 10
@@ -85,16 +85,6 @@ def fit(task: dict[str, Any]) -> dict[str, Any]:
         result["peak"] = peak_bytes()
         np.savez(task["out"], W=model.mapping_.W, coef=model.coef_, Z=Z, labels=labels)
     return result
-
-
-def peak_bytes() -> int:
-    """Return the most memory that this process has had."""
-    status = Path("/proc/self/status")
-    if status.exists():  # what getrusage says begins with the parent's
-        line = next(t for t in status.read_text().splitlines() if t.startswith("VmHWM"))
-        return int(line.split()[1]) * 1024
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _stop_after(iteration: int) -> None:

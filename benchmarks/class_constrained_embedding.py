@@ -6,7 +6,6 @@ from the folder in the environment variable SUPRED_DATA and left out without it.
 """
 
 import argparse
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import SpectralEmbedding
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 
+from benchmarks._memory import peak_bytes
 from benchmarks._report import Row, print_rows
 from supred import ClassConstrainedEmbedding
 from supred.class_embedding.graph import heat_weights, symmetrise
@@ -247,9 +247,7 @@ def large(quick: bool) -> Iterator[Row]:
     start = time.perf_counter()
     model = ClassConstrainedEmbedding(5, beta=0.1).fit(X, hide(y, 1000))
     seconds = time.perf_counter() - start
-    # The kernel counts in bytes on macOS and in units of 1024 bytes elsewhere.
-    unit = 1 if sys.platform == "darwin" else 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
+    peak = peak_bytes() / 2**30
     wrong = error(model.transduction_[1000:], y[1000:])
     yield Row(
         f"100 000 rows, 1 % labelled, 5 dims: {seconds:.0f} s, peak {peak:.1f} GiB, error %",

@@ -70,7 +70,7 @@ def check_kill(delay: float) -> None:
     y = np.arange(4000) % 3
     X = rng.normal(size=(4000, 6)) + 0.7 * y[:, None]
     lines = [",".join([*(f"{v:.4f}" for v in row), str(k)]) for row, k in zip(X, y, strict=True)]
-    Path("table.csv").write_text("a,b,c,d,e,f,y\n" + "\n".join(lines) + "\n")
+    Path("table.csv").write_text("a,b,c,d,e,f,y\n" + "\n".join(lines) + "\n", encoding="utf-8")
     fit = [sys.executable, "-m", "supred.app.cli", "fit", "table.csv", "--target", "y"]
     fit += ["--method", "LowDimSVC", "--checkpoint", "state", "--quiet", "--force"]
     quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -2,8 +2,6 @@
 
 import io
 import json
-import resource
-import sys
 import zipfile
 from collections.abc import Callable
 from functools import lru_cache
@@ -11,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks._memory import peak_bytes
 
 MOST_MEGABYTES = 500
 VALUES: tuple[Any, ...] = (
@@ -146,7 +146,7 @@ def check_damaged(name: str, way: str, seed: int) -> None:
 
     content = WAYS[way](model_bytes(name), np.random.default_rng(seed))
     Path("model.supred").write_bytes(content)
-    before = peak_megabytes()
+    before = peak_bytes()
     refusal = None
     try:
         found = load_model("model.supred")
@@ -159,11 +159,5 @@ def check_damaged(name: str, way: str, seed: int) -> None:
     if refusal is not None:
         assert "\n" not in refusal, f"the error has several lines: {refusal}"
         assert len(refusal) > 10, f"the error says too little: {refusal!r}"
-    grown = peak_megabytes() - before
+    grown = (peak_bytes() - before) / 2**20
     assert grown < MOST_MEGABYTES, f"loading took {grown:.0f} MB"
-
-
-def peak_megabytes() -> float:
-    """Return the largest memory that this process has had."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)

@@ -57,8 +57,8 @@ if compiler is None:
     print("There is no C compiler here: this step is left out.")
 else:
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "digits.h").write_text(small.text)
-        Path(folder, "main.c").write_text(PROGRAM)
+        Path(folder, "digits.h").write_text(small.text, encoding="utf-8")
+        Path(folder, "main.c").write_text(PROGRAM, encoding="utf-8")
         command = [compiler, "-std=c99", "-O2", "main.c", "-lm", "-o", "digits"]
         subprocess.run(command, cwd=folder, check=True)
         text = "\n".join(" ".join(map(str, row)) for row in X_test)

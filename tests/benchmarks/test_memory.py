@@ -48,7 +48,7 @@ def test_an_interrupted_fit_in_a_process_of_its_own(folder):
 def test_peak_memory_is_that_of_the_process_alone():
     ballast = np.ones(40_000_000)  # 320 MB in this process
     code = (
-        "import json, numpy as np; from benchmarks._child import peak_bytes;"
+        "import json, numpy as np; from benchmarks._memory import peak_bytes;"
         "a = peak_bytes(); x = np.ones(10_000_000); print(json.dumps([a, peak_bytes()]))"
     )
     done = subprocess.run(

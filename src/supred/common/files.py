@@ -1,7 +1,6 @@
 """Files that are written whole or not at all."""
 
 import os
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -116,12 +115,9 @@ def _hidden(folder: Path) -> Opened:
     def publish(file: IO[bytes], path: Path, overwrite: bool) -> None:
         file.close()  # Windows renames no open file
         try:
-            if overwrite:
-                os.replace(name, path)
-            elif sys.platform == "win32":
-                os.rename(name, path)  # fails there if `path` exists; not every disk has links
-            else:
-                os.link(name, path)
+            if not overwrite:
+                path.touch(exist_ok=False)  # claims the name: not every disk has links
+            os.replace(name, path)
         except FileExistsError:
             raise OutputExistsError(f"{path} exists; pass --force.") from None
 

@@ -31,7 +31,7 @@ def supred(capsys, monkeypatch):
     def run(*arguments, stdin=None):
         if stdin is not None:
             data = stdin.encode() if isinstance(stdin, str) else stdin
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
         capsys.readouterr()
         code = main([str(argument) for argument in arguments])
         captured = capsys.readouterr()

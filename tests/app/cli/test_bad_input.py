@@ -200,7 +200,7 @@ def test_a_full_disk_leaves_nothing(table, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_standard_output_is_an_error(model, table):
-    with open("/dev/full", "w") as full:
+    with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-m", "supred.app.cli", "predict", str(model), str(table)],
             stdout=full,

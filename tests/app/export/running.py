@@ -44,7 +44,7 @@ def run_onnx(model, numbers, texts=None):
 
 def run_c(source, folder, numbers, texts=None):
     """Compile the example of the documentation with the header, and run it."""
-    (folder / "model.h").write_text(source.text)
+    (folder / "model.h").write_text(source.text, encoding="utf-8")
     program = folder / "model"
     subprocess.run(
         ["gcc", *FLAGS, f"-I{folder}", str(EXAMPLE), "-lm", "-o", str(program)], check=True
@@ -53,7 +53,7 @@ def run_c(source, folder, numbers, texts=None):
     if texts is not None:
         rows = [[*row, *text] for row, text in zip(rows, texts, strict=True)]
     given = "".join(",".join(row) + "\n" for row in rows)
-    done = subprocess.run([program], input=given, capture_output=True, text=True, check=True)
+    done = subprocess.run([program], input=given, capture_output=True, encoding="utf-8", check=True)
     lines = [line.split(",") for line in done.stdout.splitlines()]
     numbers = np.array([line[1:] for line in lines], dtype=float)
     n_scores = int(source.text.split("_N_SCORES ")[1].split()[0])
@@ -61,7 +61,7 @@ def run_c(source, folder, numbers, texts=None):
 
 
 def run_javascript(text, folder, numbers, texts=None):
-    (folder / "model.mjs").write_text(text)
+    (folder / "model.mjs").write_text(text, encoding="utf-8")
     (folder / "main.mjs").write_text(MAIN_JS)
     rows = [[None if np.isnan(v) else v for v in row] for row in np.asarray(numbers).tolist()]
     if texts is not None:
@@ -70,7 +70,7 @@ def run_javascript(text, folder, numbers, texts=None):
         ["node", "main.mjs"],
         input=json.dumps(rows),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
         cwd=folder,
     )

@@ -182,7 +182,7 @@ def test_a_table_with_text_and_gaps(kind, tmp_path):
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_javascript_takes_rows_with_names(tmp_path):
     model, frame = table_model()
-    (tmp_path / "model.mjs").write_text(to_javascript(model))
+    (tmp_path / "model.mjs").write_text(to_javascript(model), encoding="utf-8")
     row = json.loads(frame.iloc[:1].to_json(orient="records"))[0]
     (tmp_path / "main.mjs").write_text(
         f'import {{ predict, columns }} from "./model.mjs";\n'
@@ -190,7 +190,7 @@ def test_javascript_takes_rows_with_names(tmp_path):
         "try { predict([1]); } catch (error) { console.log(error.message); }\n"
     )
     done = subprocess.run(
-        ["node", "main.mjs"], capture_output=True, text=True, check=True, cwd=tmp_path
+        ["node", "main.mjs"], capture_output=True, encoding="utf-8", check=True, cwd=tmp_path
     ).stdout.splitlines()
     assert json.loads(done[0]) == [
         model.predict(rows_of(frame[:1], model.columns)).tolist()[0],

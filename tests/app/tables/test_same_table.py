@@ -24,7 +24,7 @@ def csv(path, columns):
     """Write fields as they are given, one line per row."""
     rows = zip(*columns.values(), strict=True)
     lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def base():

@@ -20,7 +20,7 @@ def path(tmp_path):
 
 
 def mapped_bytes():
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssFile"))
 
 

@@ -100,7 +100,7 @@ def _run(options: argparse.Namespace) -> int:
             return code
         except BrokenPipeError:
             # The reader, `head` for one, has seen enough. Python must not flush once more.
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
             return OK
         except KeyboardInterrupt:
             return _fail(options, "interrupted.", INTERRUPTED)
@@ -142,7 +142,7 @@ def _fail(options: argparse.Namespace, text: str, code: int) -> int:
         try:
             sys.stdout.flush()
         except OSError:  # standard output was what failed
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     return code
 
 
