@@ -325,7 +325,8 @@ def sizes(model: Any) -> Iterator[Row]:
 
 def damaged(quick: bool) -> Iterator[Row]:
     """Yield what became of damaged, edited and hostile model files."""
-    from benchmarks.fuzz.damage import WAYS, check_damaged, peak_megabytes
+    from benchmarks._memory import peak_bytes
+    from benchmarks.fuzz.damage import WAYS, check_damaged
 
     names = ("RBFNetClassifier", "LowDimSVC", "CategorySpace", "KernelDiscriminantAnalysis")
     n_files = 200 if quick else 5000
@@ -348,7 +349,7 @@ def damaged(quick: bool) -> Iterator[Row]:
         reached=not failures,
     )
     yield at_most("the slowest of them, seconds", [slowest], 1.0)
-    yield at_most("the most memory of the process, MB", [peak_megabytes()], 1000.0)
+    yield at_most("the most memory of the process, MB", [peak_bytes() / 2**20], 1000.0)
 
 
 def main(arguments: list[str]) -> int:
