@@ -6,9 +6,9 @@ from supred.base.progress import progress_bar
 
 
 def run(shown):
-    with progress_bar(2, "work", shown=shown) as bar:
-        bar.step("one")
-        bar.step("two")
+    with progress_bar(2, "work", shown=shown) as step:
+        step("one")
+        step("two")
 
 
 def test_silent(capsys):

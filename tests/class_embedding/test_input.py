@@ -7,24 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 
 from supred import ClassConstrainedEmbedding
-from supred.datasets import make_classes_on_swiss_roll
-
-
-def spectral(n_components=None, **parameters):
-    """The embedding of the paper: eigenvectors, one beta."""
-    return ClassConstrainedEmbedding(
-        n_components, coordinates="spectral", **{"beta": 0.1, **parameters}
-    )
-
-
-def roll(n_rows, n_labelled, seed=0):
-    """A swiss roll, its labels, and the labels with only the first `n_labelled` left."""
-    X, y = make_classes_on_swiss_roll(n_rows, random_state=seed)
-    some = np.where(np.arange(n_rows) < n_labelled, y, -1)
-    for array in (X, y, some):
-        array.setflags(write=False)
-    return X, y, some
-
+from tests.class_embedding.rolls import roll, spectral
 
 # --- graphs that fall apart -----------------------------------------------------------------
 

@@ -10,8 +10,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from supred.plotting import MapDisplay
+from supred.plotting.drawing import class_places
 from supred.plotting.latent_model import robust_limits
-from supred.plotting.names import class_places
 
 mpl.use("Agg")
 

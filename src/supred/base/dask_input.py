@@ -1,6 +1,5 @@
 """Dask collections given to estimators: rows to train on, rows to predict."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,15 +46,15 @@ def refuse(model: Any, X: Any) -> None:
         )
 
 
-def lazily(model: Any, X: Any, answer: Callable[[Any, np.ndarray], np.ndarray]) -> Any:
+def lazily(model: Any, X: Any, answer: str | None = None) -> Any:
     """Return the Dask array of an answer about each row, not yet computed.
 
     Parameters
     ----------
     model : fitted estimator
     X : Dask array or dataframe
-    answer : callable
-        A function of a module; makes of the model and a block of rows an array with one row each.
+    answer : str, optional
+        Name of the model's method that answers for latent coordinates; None asks for these.
     """
     import dask
 
@@ -63,7 +62,7 @@ def lazily(model: Any, X: Any, answer: Callable[[Any, np.ndarray], np.ndarray]) 
 
     check_is_fitted(model)
     few = model._validate_rows(example_rows(X), reset=False)
-    example = answer(model, few)
+    example = _answered(model, few, answer)
     chunks = as_row_chunks(X, known=False)
     options: dict[str, Any] = {"meta": example[:0], "chunks": (chunks.chunks[0],)}
     if example.ndim == 1:
@@ -89,9 +88,13 @@ def _without_input_names(model: Any) -> Any:
     return plain
 
 
-def _answer_block(
-    block: Any, *, model: Any, answer: Callable[[Any, np.ndarray], np.ndarray], empty: np.ndarray
-) -> np.ndarray:
+def _answer_block(block: Any, *, model: Any, answer: str | None, empty: np.ndarray) -> np.ndarray:
     if not len(block):
         return empty
-    return answer(model, model._validate_rows(np.asarray(block), reset=False, far=True))
+    rows = model._validate_rows(np.asarray(block), reset=False, far=True)
+    return _answered(model, rows, answer)
+
+
+def _answered(model: Any, rows: Any, answer: str | None) -> np.ndarray:
+    Z = model._place(rows)
+    return Z if answer is None else np.asarray(getattr(model, answer)(Z))

@@ -15,12 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from supred.base.dask_input import is_dask, lazily, refuse, unpacked
 from supred.base.scales import check_safe, in_unit, is_safe, project_far_rows, unit_exponent
-from supred.base.sources import (
-    as_source,
-    check_rows_and_labels,
-    check_source,
-    refuse_source,
-)
+from supred.base.sources import as_source, check_rows_and_labels, check_source, refuse_source
 from supred.base.state import present_attributes
 from supred.base.validation import are_ready
 from supred.common.arguments import check_n_jobs
@@ -35,11 +30,6 @@ class ModelSize(NamedTuple):
     bytes: int
 
 
-def size_of(*arrays: np.ndarray) -> ModelSize:
-    """Return the size of the given arrays together."""
-    return ModelSize(sum(a.size for a in arrays), sum(a.nbytes for a in arrays))
-
-
 class LatentClassifier(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
 ):
@@ -52,10 +42,7 @@ class LatentClassifier(
     """
 
     # What validate_data may accept in `X`, beyond its defaults.
-    _input_options: dict[str, Any] = {
-        "accept_sparse": "csr",
-        "dtype": [np.float64, np.float32],
-    }
+    _input_options: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
     # Whether rows may come block by block, from files, memory maps or a cluster.
     _takes_sources = False
@@ -170,7 +157,7 @@ class LatentClassifier(
         Z : ndarray of shape (n_rows, n_components)
             A row's coordinates do not depend on the other rows of `X`.
         """
-        return lazily(self, X, _coordinates) if is_dask(X) else self._latent(X)
+        return lazily(self, X) if is_dask(X) else self._latent(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return how strongly each row belongs to each class.
@@ -184,7 +171,7 @@ class LatentClassifier(
         scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
             With two classes, positive means ``classes_[1]``; else the largest score wins.
         """
-        return lazily(self, X, _scores) if is_dask(X) else self._decide(self._latent(X))
+        return lazily(self, X, "_decide") if is_dask(X) else self._decide(self._latent(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each row of `X`.
@@ -197,7 +184,7 @@ class LatentClassifier(
         -------
         labels : ndarray of shape (n_rows,)
         """
-        return lazily(self, X, _labels) if is_dask(X) else self._classify(self._latent(X))
+        return lazily(self, X, "_classify") if is_dask(X) else self._classify(self._latent(X))
 
     def score_latent(self, Z: np.ndarray) -> np.ndarray:
         """Return the scores of latent coordinates, as `decision_function` does for rows.
@@ -295,7 +282,8 @@ class LatentClassifier(
     def model_size_(self) -> ModelSize:
         """Numbers and bytes that the fitted model needs to predict."""
         check_is_fitted(self)
-        return size_of(*self._model_arrays())
+        arrays = self._model_arrays()
+        return ModelSize(sum(a.size for a in arrays), sum(a.nbytes for a in arrays))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -327,15 +315,3 @@ def labels_of(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if classes.dtype.kind in "iufb":
         return place_of(scores).put(classes)[index]
     return classes[on_host(index)]
-
-
-def _coordinates(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
-    return model._place(block)
-
-
-def _scores(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
-    return model._decide(model._place(block))
-
-
-def _labels(model: LatentClassifier, block: np.ndarray) -> np.ndarray:
-    return np.asarray(model._classify(model._place(block)))

@@ -1,45 +1,13 @@
 """A progress bar on stderr, by tqdm where it is installed."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
-
-
-class Bar(Protocol):
-    """What a caller does with a progress bar."""
-
-    def step(self, text: str) -> None:
-        """Advance by one and show a few words."""
-
-
-class _Silent:
-    def step(self, text: str) -> None:
-        pass
-
-
-class _Lines:
-    """One line per step, for want of tqdm."""
-
-    def __init__(self, total: int, title: str) -> None:
-        self.total, self.title, self.done = total, title, 0
-
-    def step(self, text: str) -> None:
-        self.done += 1
-        print(f"{self.title}: {self.done}/{self.total} {text}", file=sys.stderr)
-
-
-class _Tqdm:
-    def __init__(self, bar: object) -> None:
-        self.bar = bar
-
-    def step(self, text: str) -> None:
-        self.bar.set_postfix_str(text, refresh=False)  # type: ignore[attr-defined]
-        self.bar.update()  # type: ignore[attr-defined]
+from itertools import count
 
 
 @contextmanager
-def progress_bar(total: int, title: str, *, shown: bool) -> Iterator[Bar]:
+def progress_bar(total: int, title: str, *, shown: bool) -> Iterator[Callable[[str], None]]:
     """Show the progress of `total` steps on stderr.
 
     Parameters
@@ -48,14 +16,25 @@ def progress_bar(total: int, title: str, *, shown: bool) -> Iterator[Bar]:
     title : str
     shown : bool
         False shows nothing.
+
+    Yields
+    ------
+    step : callable
+        Advances by one and shows a few words.
     """
     if not shown:
-        yield _Silent()
+        yield lambda text: None
         return
     try:
         from tqdm import tqdm
     except ImportError:
-        yield _Lines(total, title)
+        number = count(1)
+        yield lambda text: print(f"{title}: {next(number)}/{total} {text}", file=sys.stderr)
         return
     with tqdm(total=total, desc=title, file=sys.stderr) as bar:
-        yield _Tqdm(bar)
+
+        def step(text: str) -> None:
+            bar.set_postfix_str(text, refresh=False)
+            bar.update()
+
+        yield step

@@ -79,8 +79,11 @@ class StreamedClassifier(LatentClassifier):
         probabilities : ndarray of shape (n_rows, n_classes)
         """
         if is_dask(X):
-            return lazily(self, X, _probabilities)
-        return softmax(self._class_scores(self._latent(X)), axis=1)
+            return lazily(self, X, "_probabilities")
+        return self._probabilities(self._latent(X))
+
+    def _probabilities(self, Z: np.ndarray) -> np.ndarray:
+        return softmax(self._class_scores(Z), axis=1)
 
     def _check_validation(
         self, X_val: Any, y_val: Any, sample_weight_val: Any, classes: np.ndarray
@@ -115,7 +118,3 @@ class StreamedClassifier(LatentClassifier):
             sample_weight_val, None, index, classes[present], name="sample_weight_val"
         )
         return GivenRows(X_val, class_index, weights)
-
-
-def _probabilities(fitted: StreamedClassifier, block: np.ndarray) -> np.ndarray:
-    return np.asarray(softmax(fitted._class_scores(fitted._place(block)), axis=1))

@@ -116,11 +116,7 @@ def _class_weights(
 ) -> np.ndarray:
     if class_weight is None:
         return np.ones(len(classes))
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ValueError(
-                f"class_weight={class_weight!r} is not known; use None, 'balanced' or a dict."
-            )
+    if isinstance(class_weight, str) and class_weight == "balanced":
         counts = np.bincount(class_index, weights=weights, minlength=len(classes))
         return weights.sum() / (len(classes) * np.maximum(counts, np.finfo(float).tiny))
     if not isinstance(class_weight, dict):

@@ -198,7 +198,7 @@ class FittedEmbedding(LatentClassifier):
         probabilities : ndarray of shape (n_rows, n_classes)
         """
         if is_dask(X):
-            return lazily(self, X, _probabilities)
+            return lazily(self, X, "_probabilities")
         return self._probabilities(self._latent(X))
 
     def _project(self, X: Any) -> np.ndarray:
@@ -228,7 +228,3 @@ class FittedEmbedding(LatentClassifier):
         if isinstance(self.classifier_, FlowClassifier):
             learnt = [self.classifier_.axes]
         return [self.embedding_, *self._index.arrays(), *learnt]
-
-
-def _probabilities(fitted: FittedEmbedding, block: np.ndarray) -> np.ndarray:
-    return fitted._probabilities(fitted._place(block))

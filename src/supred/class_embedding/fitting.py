@@ -213,7 +213,7 @@ def choose_neighbors(
     if isinstance(graph.index, NeighborIndex) and held_out.n_neighbors < most:
         graph = replace(
             graph,
-            index=graph.index.with_neighbors(held_out.n_neighbors),
+            index=replace(graph.index, n_neighbors=held_out.n_neighbors),
             distances=nearest_of(graph.distances, held_out.n_neighbors),
         )
     return graph, held_out.temperature, held_out.history

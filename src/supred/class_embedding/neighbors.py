@@ -6,7 +6,7 @@ second step (:mod:`supred.class_embedding.graph`), so that one search serves man
 """
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,10 +75,6 @@ class NeighborIndex:
         X = self._same_kind(X)
         indices = self.search.kneighbors(X, self.n_neighbors, return_distance=False)
         return _graph_of(X, self.X, indices)
-
-    def with_neighbors(self, n_neighbors: int) -> "NeighborIndex":
-        """Return the index that finds another number of neighbours."""
-        return replace(self, n_neighbors=n_neighbors)
 
     def to_state(self) -> dict[str, Any]:
         """Return the rows, of which the search is made again."""

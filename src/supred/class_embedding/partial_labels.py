@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from supred.base.validation import check_weights
-from supred.common.labels import encode_labels
+from supred.common.labels import encode_labels, is_missing
 
 
 def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -96,19 +96,9 @@ def tie_weights(
 
 def is_unlabelled(y: np.ndarray) -> np.ndarray:
     """Tell which labels are -1, None or NaN."""
-    if y.dtype.kind == "f":
-        return np.isnan(y) | (y == -1)
-    if y.dtype.kind == "i":
-        return y == -1
+    missing = is_missing(y)
+    if y.dtype.kind in "if":
+        return missing | (y == -1)
     if y.dtype.kind == "O":
-        return np.array([_absent(label) for label in y], dtype=bool)
-    return np.zeros(len(y), dtype=bool)
-
-
-def _absent(label: Any) -> bool:
-    if label is None:
-        return True
-    try:
-        return bool(label != label) or (not isinstance(label, str) and bool(label == -1))
-    except TypeError:  # pandas.NA is neither equal to itself nor different
-        return True
+        missing[~missing] = [bool(label == -1) for label in y[~missing]]
+    return missing

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from supred.common.arguments import one_line
+
 # Name: rows, features, classes, number of the table on OpenML (None: no such table there).
 UCI_TABLES: dict[str, tuple[int, int, int, int | None]] = {
     "ann-thyroid": (7200, 21, 3, None),
@@ -232,14 +234,8 @@ def _openml(data_id: int | None) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.datasets import fetch_openml
 
     # The "liac-arff" parser needs no pandas.
-    return fetch_openml(
-        data_id=data_id,
-        as_frame=False,
-        parser="liac-arff",
-        n_retries=1,
-        delay=0.5,
-        return_X_y=True,
-    )
+    options = {"as_frame": False, "parser": "liac-arff", "n_retries": 1, "delay": 0.5}
+    return fetch_openml(data_id=data_id, return_X_y=True, **options)
 
 
 def _twenty_newsgroups() -> tuple[list[str], np.ndarray, list[str], np.ndarray]:
@@ -269,14 +265,10 @@ def _fetch(
         try:
             return fetch()
         except (OSError, ValueError, KeyError) as error:
-            reason = f"fetching it failed ({type(error).__name__}: {_one_line(error)})"
+            reason = f"fetching it failed ({type(error).__name__}: {one_line(error)})"
         finally:
             socket.setdefaulttimeout(before)
     raise DataNotFoundError(
         f"{missing.args[0].rstrip('.').split(';')[0]}, and {reason}; put {what} into the folder "
         "that SUPRED_DATA or --data names."
     ) from missing
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:120]

@@ -205,14 +205,14 @@ class LowDimSVCCV(LowDimModel):
             raise ValueError(f"cv={self.cv!r} gives no split; give at least one.")
         with progress_bar(
             len(candidates) * len(splits), type(self).__name__, shown=bool(self.verbose)
-        ) as bar:
+        ) as step:
 
             def judge(
                 train: np.ndarray, test: np.ndarray, chosen: Sequence[int]
             ) -> Iterator[Judged]:
                 fold = Fold.of(X, class_index, weights, classes, train, test, settings, int(seed))
                 for found in fold.evaluate([candidates[k] for k in chosen], self.n_jobs):
-                    bar.step(f"accuracy {found.accuracy:.4f}")
+                    step(f"accuracy {found.accuracy:.4f}")
                     yield found
 
             if self.search == "exhaustive" or len(candidates) < FEWEST_TO_RACE:

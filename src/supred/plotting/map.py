@@ -6,9 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from supred.plotting.drawing import check_mask, draw_regions, draw_rows
+from supred.plotting.drawing import (
+    check_mask,
+    class_places,
+    draw_regions,
+    draw_rows,
+    write_names,
+)
 from supred.plotting.latent_model import Regions, place_rows, robust_limits, take_apart
-from supred.plotting.names import class_places, write_names
 from supred.plotting.style import EDGE, class_style, new_axes
 
 NEW_MARKER = "*"

@@ -6,14 +6,12 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from supred.app.tables.builtin import BUILTIN
+from supred.app.tables.builtin import BUILTIN, FORMATS
 
 if TYPE_CHECKING:
     from supred.app.tables.preparation import Preparation
     from supred.app.tables.sources import MemorySource, SparseSource
     from supred.app.tables.table import Table
-
-FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
 
 
 def add_input(

@@ -3,12 +3,55 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 # Seconds until the first line, and between two lines, where stderr is not a terminal.
 FIRST, BETWEEN = 1.0, 10.0
-BAR_FORMAT = "{desc}: pass {n:.1f} of about {total} |{bar:30}| [{elapsed}, {remaining} left]"
+PASSES = "{desc}: pass {n:.1f} of about {total} |{bar:30}| [{elapsed}, {remaining} left]"
+METHODS = "{desc} |{bar:30}| {percentage:3.0f} % [{elapsed}]"
+
+
+def _bar(shown: bool, total: int | None, bar_format: str, title: str = "") -> Any:
+    """Return a bar on a terminal; None elsewhere, or without tqdm."""
+    if shown and sys.stderr.isatty():
+        with suppress(ImportError):
+            from tqdm import tqdm
+
+            return tqdm(
+                total=total, desc=title, bar_format=bar_format, file=sys.stderr, leave=False
+            )
+    return None
+
+
+class MethodProgress:
+    """The method of a comparison that is at work: a bar on a terminal, else a line a method."""
+
+    def __init__(self, n_steps: int, *, shown: bool) -> None:
+        self.shown, self.done = shown, 0
+        self.bar = _bar(shown, n_steps, METHODS)
+        self.seen: set[str] = set()
+
+    def __enter__(self) -> "MethodProgress":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def tell(self, name: str, fold: int, n_folds: int) -> None:
+        """Show that a method begins a fold, or has ended."""
+        done = fold == n_folds
+        if self.bar is not None:
+            self.bar.set_description_str(name if done else f"{name}, fold {fold + 1} of {n_folds}")
+            # The bar counts rounds of methods, its fraction the folds of the one at work.
+            self.done += done
+            self.bar.n = self.done + (0 if done else fold / n_folds)
+            self.bar.refresh()
+        elif self.shown and fold == 0:
+            verb = "tuning " if name in self.seen else ""
+            print(f"{verb}{name} ...", file=sys.stderr)
+            self.seen.add(name)
 
 
 class RowProgress:
@@ -29,16 +72,8 @@ class RowProgress:
         self.what, self.n_rows, self.passes = what, max(n_rows, 1), passes
         self.done = 0.0
         self.begun = time.monotonic()
-        self.next = self.begun + FIRST if shown else float("inf")
-        self.bar: Any = None
-        if shown and sys.stderr.isatty():
-            from tqdm import tqdm
-
-            self.next = float("inf")
-            total = None if passes is None else passes[0]
-            self.bar = tqdm(
-                total=total, desc=what, bar_format=BAR_FORMAT, file=sys.stderr, leave=False
-            )
+        self.bar = _bar(shown, None if passes is None else passes[0], PASSES, what)
+        self.next = self.begun + FIRST if shown and self.bar is None else float("inf")
 
     def add(self, n_rows: float) -> None:
         """Count rows that were read."""

@@ -46,16 +46,15 @@ def fit(
             plan = training_plan(source, **_options.training_choices(options))
             preparation.check(plan)
             columns: Sequence[Column | int] | None = plan.columns
-            if isinstance(source, SparseSource):
+            if plan.is_sparse:
                 columns = None
             elif source.copy is not None:
                 columns, found = source.copy_of(plan.columns), ([source.copy], "npy")
-        is_sparse = isinstance(source, SparseSource)
-        if is_sparse and plan.ignored:
+        if plan.is_sparse and plan.ignored:
             raise TableError("--exclude cannot be combined with svmlight files and --stream.")
         chosen = np.flatnonzero(plan.labelled)[sample_rows(len(plan.y), options.seed)]
         sample = rows_at(_blocks(options, found, columns), chosen)
-        transformer = preparation.pipeline(plan.columns, sparse=is_sparse).fit(sample)
+        transformer = preparation.pipeline(plan.columns, sparse=plan.is_sparse).fit(sample)
         n_rows = len(plan.labelled)
         with stage("training", n_rows, passes_of(estimator), shown) as progress:
             prepare = progress.counting(transformer.transform)
@@ -72,7 +71,7 @@ def fit(
     ]
     model = TableModel(
         estimator, plan.columns, plan.target, preparation, transformer, plan.ignored, notes,
-        is_sparse,
+        plan.is_sparse,
     )  # fmt: skip
     return model, len(plan.y), error
 

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from supred.app.cli import _options
+from supred.app.cli._progress import MethodProgress
 
 if TYPE_CHECKING:
     from supred.app.comparison import Comparison, MethodResult
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     names = check_methods(options.methods.split(",") if options.methods else None)
     _options.say(options, *preparation.sentences(table))
     rounds = 1 if options.no_tune else 2
-    with _Progress(len(names) * rounds, shown=not options.quiet) as progress:
+    with MethodProgress(len(names) * rounds, shown=not options.quiet) as progress:
         comparison = compare(
             table,
             preparation=preparation,
@@ -236,45 +237,3 @@ def _method_json(method: "MethodResult") -> dict[str, Any]:
         "settings_tried": method.n_settings,
         "settings_in_all": method.n_settings_all,
     }
-
-
-class _Progress:
-    """The method at work, on stderr: a bar on a terminal, else a line a method."""
-
-    def __init__(self, n_steps: int, *, shown: bool) -> None:
-        self.n_steps, self.shown = n_steps, shown
-        self.bar: Any = None
-        self.done = 0
-        self.seen: set[str] = set()
-
-    def __enter__(self) -> "_Progress":
-        if self.shown and sys.stderr.isatty():
-            try:
-                from tqdm import tqdm
-            except ImportError:
-                return self
-            self.bar = tqdm(
-                total=self.n_steps, file=sys.stderr, leave=False, bar_format=_BAR_FORMAT
-            )
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
-
-    def tell(self, name: str, fold: int, n_folds: int) -> None:
-        """Show that a method begins a fold, or has ended."""
-        done = fold == n_folds
-        if self.bar is not None:
-            self.bar.set_description_str(name if done else f"{name}, fold {fold + 1} of {n_folds}")
-            # The bar counts rounds of methods, its fraction the folds of the one at work.
-            self.done += done
-            self.bar.n = self.done + (0 if done else fold / n_folds)
-            self.bar.refresh()
-        elif self.shown and fold == 0:
-            verb = "tuning " if name in self.seen else ""
-            print(f"{verb}{name} ...", file=sys.stderr)
-            self.seen.add(name)
-
-
-_BAR_FORMAT = "{desc} |{bar:30}| {percentage:3.0f} % [{elapsed}]"

@@ -93,18 +93,8 @@ def run(options: argparse.Namespace) -> int:
 
     from supred.app.export.model_file import TableModel
 
-    X, y = table.with_unlabelled() if semi_supervised else (table.X, table.labels)
-    labels = y[: table.n_rows]
-    model = TableModel.fit(
-        estimator,
-        X,
-        y,
-        table.columns,
-        target=table.target,
-        preparation=preparation,
-        ignored=table.ignored,
-        notes=preparation.sentences(table),
-    )
+    model = TableModel.fit_table(estimator, table, preparation, partly_labelled=semi_supervised)
+    labels = table.labels.astype(str) if semi_supervised else table.labels
     error = float(np.mean(model.predict(table.X) != labels))
     _finish(options, model, table.n_rows, error, table, labels)
     return 0

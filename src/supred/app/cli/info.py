@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _installation() -> dict[str, object]:
     from supred.app.comparison.methods import METHODS
-    from supred.app.comparison.versions import versions
+    from supred.app.comparison.result import versions
     from supred.app.tables.builtin import BUILTIN
 
     methods = {name: method.missing or "ready" for name, method in METHODS.items()}

@@ -63,7 +63,10 @@ def make_map(
     held_out[train] = False
     neighbors = KNeighborsClassifier(min(MAP_NEIGHBORS, len(seen)))
     neighbors.fit(latent[seen], class_index[seen])
-    weights = _column_weights(network.feature_importances_, source_columns(transformer, columns))
+    names = source_columns(transformer, columns)  # several features may be made of one column
+    weights = dict.fromkeys(names, 0.0)
+    for name, weight in zip(names, network.feature_importances_, strict=True):
+        weights[name] += float(weight)
     return ClassMap(
         latent,
         held_out,
@@ -82,14 +85,6 @@ def make_map(
         n_new,
         model_of_map(network, columns, transformer, X[seen], class_index[seen], weights),
     )
-
-
-def _column_weights(weights: np.ndarray, columns: list[str]) -> dict[str, float]:
-    """Add up the weights of the features that were made of one column."""
-    found: dict[str, float] = {}
-    for name, weight in zip(columns, np.asarray(weights, dtype=float), strict=True):
-        found[name] = found.get(name, 0.0) + float(weight)
-    return found
 
 
 def map_of_table(

@@ -36,7 +36,7 @@ class Facts:
     @classmethod
     def of(cls, X: Any, class_index: np.ndarray, n_components: int | None, seed: int) -> "Facts":
         """Look at prepared rows and the indices of their classes."""
-        gamma = scale_gamma(X, np.ones(X.shape[0]))
+        gamma = float(scale_gamma(X, np.ones(X.shape[0])))
         n_classes = len(np.unique(class_index))
         return cls(X.shape[0], X.shape[1], n_classes, gamma, n_components, seed)
 
@@ -44,16 +44,6 @@ class Facts:
     def dimensions(self) -> int:
         """Latent dimensions: those asked for, else one less than classes, if there are as many."""
         return min(self.n_components or max(self.n_classes - 1, 1), self.n_features)
-
-
-def no_basis(fitted: Any) -> int | None:
-    """Return None: the method has no basis functions."""
-    return None
-
-
-def only_one(facts: Facts) -> Settings:
-    """Return the one setting of a method that is not tuned, or that tunes itself."""
-    return [{}]
 
 
 @dataclass(frozen=True)
@@ -66,7 +56,8 @@ class Method:
     make : function of a setting and the facts
         Returns an unfitted estimator.
     settings : function of the facts
-        Settings to try, the one to begin with first. Each must be able to become JSON.
+        Settings to try, the one to begin with first. Each must be able to become JSON. A method
+        that is not tuned, or that tunes itself, has one.
     basis : function of a fitted estimator
         Number of basis functions, None where the word has no meaning.
     growth : float
@@ -83,8 +74,8 @@ class Method:
 
     name: str
     make: Callable[[dict[str, Any], Facts], Any]
-    settings: Callable[[Facts], Settings] = only_one
-    basis: Callable[[Any], int | None] = no_basis
+    settings: Callable[[Facts], Settings] = lambda facts: [{}]
+    basis: Callable[[Any], int | None] = lambda fitted: None
     growth: float = 1.0
     slow: bool = False
     needs: str = ""

@@ -13,7 +13,6 @@ from supred.app.tables.table import Column
 
 N_SHUFFLES = 3
 MOST_ROWS = 500  # held-out rows of a fold that are looked at
-LISTED_COLUMNS = 12
 LISTED_PAIRS = 4
 LISTED_DIFFERENCES = 5
 # Values of a text column that are compared between classes.
@@ -64,14 +63,20 @@ def column_importances(
         return []
     began = perf_counter()
     rng = np.random.RandomState(seed)
-    parts = [(fold, _at_most(fold.test, MOST_ROWS, rng)) for fold in folds]
+    parts = []
+    for fold in folds:
+        rows = fold.test
+        if len(rows) > MOST_ROWS:
+            rows = rng.choice(rows, MOST_ROWS, replace=False)
+        parts.append((fold, rows))
     before = [_error(fold, X[rows], class_index[rows], metric) for fold, rows in parts]
     found = []
     for column in _by_difference(X, columns, class_index):
         rises = []
         for (fold, rows), error in zip(parts, before, strict=True):
             for _ in range(N_SHUFFLES):
-                shuffled = _with_shuffled(X[rows], column, rng)
+                shuffled = X[rows]
+                rng.shuffle(shuffled[:, column])
                 rises.append(_error(fold, shuffled, class_index[rows], metric) - error)
         rise, spread = float(np.mean(rises)), float(np.std(rises))
         found.append(ColumnImportance(columns[column].name, rise, spread))
@@ -83,16 +88,6 @@ def column_importances(
 def _error(fold: FittedFold, X: Any, class_index: np.ndarray, metric: str) -> float:
     predicted = fold.model.predict(fold.transformer.transform(X))
     return error_of(class_index, predicted, metric)
-
-
-def _at_most(rows: np.ndarray, most: int, rng: np.random.RandomState) -> np.ndarray:
-    return rows if len(rows) <= most else rng.choice(rows, most, replace=False)
-
-
-def _with_shuffled(X: np.ndarray, column: int, rng: np.random.RandomState) -> np.ndarray:
-    shuffled = X.copy()
-    rng.shuffle(shuffled[:, column])
-    return shuffled
 
 
 def _by_difference(X: np.ndarray, columns: Sequence[Column], class_index: np.ndarray) -> np.ndarray:

@@ -1,18 +1,18 @@
 """What a comparison of methods found."""
 
+import importlib.metadata
 import os
+import platform
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from supred.app.comparison.versions import versions
+from supred._version import __version__
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Table
 from supred.base.state import register
 from supred.plotting.latent_model import Regions
-
-STATUS = ("done", "failed", "skipped")
 
 
 @register
@@ -21,7 +21,7 @@ class MethodResult:
     """One method's line of the table, and what the pictures need."""
 
     name: str  # "LowDimSVC", "SVC", ...
-    status: str  # one of STATUS
+    status: str  # "done", "failed" or "skipped"
     reason: str = ""  # why it failed or was skipped
     fold_errors: list[float] = field(default_factory=list)  # held-out error of each fold, a share
     fold_balanced_errors: list[float] = field(default_factory=list)  # mean over the classes
@@ -156,3 +156,14 @@ class Comparison:
             versions=versions(),
             **found,
         )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what took part."""
+    found = {"supred": __version__, "Python": platform.python_version()}
+    for name in ("numpy", "scipy", "scikit-learn", "umap-learn"):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from supred.app.comparison.result import ClassMap, MethodResult, Structure
 from supred.app.comparison.scores import METRICS, best_method, error_of
 from supred.app.comparison.structure import check_structure
 from supred.app.comparison.tuning import Choice, choose_setting
+from supred.common.arguments import one_line
 from supred.common.threads import one_blas_thread
 from supred.plotting.trade_off import model_bytes
 
@@ -166,7 +166,7 @@ class Run:
             status, reason = "failed", "not enough memory"
         except Exception as error:
             # Whatever one method stumbles over must not stop the others.
-            status, reason = "failed", _one_line(error)
+            status, reason = "failed", f"{type(error).__name__}: {one_line(error)}"
         finally:
             self.tell(method.name, len(self.folds), len(self.folds))
         self.results[method.name] = MethodResult(method.name, status, reason)
@@ -235,7 +235,9 @@ class Run:
         split, first = self.rows.split(train, test), done.models[0].model
         settings = method.settings(split.facts)
         chosen = settings[Counter(c.place for c in done.choices).most_common(1)[0][0]]
-        history = getattr(first, "history_", None)
+        history = None
+        if isinstance(getattr(first, "history_", None), dict):
+            history = {name: np.asarray(v, float).tolist() for name, v in first.history_.items()}
         return MethodResult(
             method.name,
             "done",
@@ -245,9 +247,9 @@ class Run:
             model_bytes=model_bytes(first),
             fit_seconds=float(np.mean(done.fit_seconds)),
             predict_seconds=float(np.mean(done.predict_seconds)),
-            parameters={key: _plain(value) for key, value in chosen.items()},
+            parameters=chosen,
             predicted=predicted,
-            history=_lists(history) if isinstance(history, dict) else None,
+            history=history,
             n_settings=min(choice.n_tried for choice in done.choices),
             n_settings_all=len(settings),
             **picture_of(first, split.X_train, split.X_test, self.class_index, train, test),
@@ -286,23 +288,6 @@ def _quietly(limit: float) -> Iterator[None]:
 
     On one BLAS thread: on tables of this size more of them cost time, on a busy machine much.
     """
-    with (
-        one_blas_thread(),
-        time_limit(limit),
-        warnings.catch_warnings(),
-        np.errstate(all="ignore"),
-    ):
+    with one_blas_thread(), time_limit(limit), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
-
-
-def _one_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _lists(history: dict[str, Any]) -> dict[str, list[float]]:
-    return {name: [float(v) for v in values] for name, values in history.items()}

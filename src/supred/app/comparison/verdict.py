@@ -29,14 +29,14 @@ def verdict_of(comparison: Comparison) -> list[str]:
     if best is None:
         return ["No method finished; the table says why."]
     parts = [
-        _no_structure(comparison),
+        _structure(comparison, found=False),
         _most_accurate(comparison, best),
         _as_good(comparison.methods, best, metric),
         _uneven(comparison, best),
         _missed_classes(comparison, best),
         _confused(comparison, best),
         _columns(comparison, best),
-        _structure(comparison),
+        _structure(comparison, found=True),
         _not_tuned(comparison.methods),
     ]
     return [sentence for sentence in parts if sentence]
@@ -47,28 +47,21 @@ def has_structure(comparison: Comparison) -> bool:
     return comparison.structure is None or comparison.structure.p_value <= SIGNIFICANT
 
 
-def _no_structure(comparison: Comparison) -> str:
-    if has_structure(comparison):
+def _structure(comparison: Comparison, *, found: bool) -> str:
+    """Say what the permutation check found, if it found structure or none as asked for."""
+    check = comparison.structure
+    if check is None or has_structure(comparison) != found:
         return ""
+    facts = f"p = {check.p_value:.3f}, {check.n_permutations} permutations, {check.n_rows:,} rows"
+    if found:
+        return (
+            "The columns do tell the classes apart: quick methods do better than with shuffled "
+            f"labels ({facts})."
+        )
     return (
         "No evidence that these columns tell the classes apart: quick methods do no better than "
-        f"with shuffled labels ({_check(comparison)}). What follows may be chance."
+        f"with shuffled labels ({facts}). What follows may be chance."
     )
-
-
-def _structure(comparison: Comparison) -> str:
-    if comparison.structure is None or not has_structure(comparison):
-        return ""
-    return (
-        "The columns do tell the classes apart: quick methods do better than with shuffled "
-        f"labels ({_check(comparison)})."
-    )
-
-
-def _check(comparison: Comparison) -> str:
-    check = comparison.structure
-    assert check is not None
-    return f"p = {check.p_value:.3f}, {check.n_permutations} permutations, {check.n_rows:,} rows"
 
 
 def _most_accurate(comparison: Comparison, best: MethodResult) -> str:

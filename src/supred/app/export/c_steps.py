@@ -1,9 +1,12 @@
 """The steps of a finite form as lines of C."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from supred.app.export import steps
-from supred.app.export.finite_form import Inputs, width
+from supred.app.export.finite_form import Inputs
 from supred.app.export.quantise import is_quantised, to_bytes
 
 Kernel = steps.Gaussians | steps.Polynomials | steps.SquaredDistances
@@ -11,6 +14,8 @@ Kernel = steps.Gaussians | steps.Polynomials | steps.SquaredDistances
 BLOCK = 32
 VECTOR = 4
 PER_LINE = 12
+# Bytes of a number of each type.
+SIZES = {"float": 4, "double": 8, "int": 4, "signed char": 1}
 
 
 class Body:
@@ -109,7 +114,7 @@ class Body:
         """Declare an array on the stack and return its name."""
         name = f"v{self.stack_bytes}"
         self.lines.append(f"{self.real} {name}[{n}];")
-        self.stack_bytes += n * (8 if self.real == "double" else 4)
+        self.stack_bytes += n * SIZES[self.real]
         return name
 
     def constant(self, values: np.ndarray) -> str:
@@ -117,17 +122,15 @@ class Body:
         name = f"{self.name}_c{len(self.constants)}"
         flat = np.ravel(values)
         if values.dtype.kind == "f":
-            kind, size = self.kept, 8 if self.kept == "double" else 4
-            texts = [self.literal(value) for value in flat]
-        elif values.dtype == np.int8:
-            kind, size, texts = "signed char", 1, [str(value) for value in flat]
+            kind, texts = self.kept, [self.literal(value) for value in flat]
         else:
-            kind, size, texts = "int", 4, [str(value) for value in flat]
+            kind = "signed char" if values.dtype == np.int8 else "int"
+            texts = [str(value) for value in flat]
         rows = [", ".join(texts[k : k + PER_LINE]) for k in range(0, len(texts), PER_LINE)]
         self.constants.append(
             f"static const {kind} {name}[{len(flat)}] = {{\n    " + ",\n    ".join(rows) + "};"
         )
-        self.constant_bytes += size * len(flat)
+        self.constant_bytes += SIZES[kind] * len(flat)
         return name
 
     def literal(self, value: float) -> str:
@@ -180,72 +183,65 @@ class Body:
     def affine(self, step: steps.Affine) -> None:
         """Add ``x @ matrix + offset``; the inner loop goes along the outputs."""
         n_in, n_out = step.matrix.shape
-        matrix, scales = self.matrix(step.matrix)
-        offset = self.constant(step.offset)
+        with self.product(step) as (matrix, target):
+            lines = self.read("i", "t")
+            lines.append("if (t == 0) continue;")  # rows often hold many zeros
+            lines += _inner(n_out, f"{target}[j] += t * {matrix}[i * {n_out} + j];")
+            self.loop("i", n_in, lines)
+
+    @contextmanager
+    def product(self, step: steps.Affine) -> Iterator[tuple[str, str]]:
+        """Declare the matrix and an array for what the block adds up, which then is the value."""
+        kept, scales = self.in_bytes(step.matrix)
+        matrix, offset = self.constant(kept), self.constant(step.offset)
+        n_out = step.matrix.shape[1]
         target = self.array(n_out)
         start = "0" if scales else f"{offset}[j]"
-        lines = self.read("i", "t")
         self.loop("j", n_out, [f"{target}[j] = {start};"])
-        # Rows often hold many zeros.
-        lines.append("if (t == 0) continue;")
-        self.loop(
-            "i", n_in, [*lines, *_inner(n_out, f"{target}[j] += t * {matrix}[i * {n_out} + j];")]
-        )
+        yield matrix, target
         if scales:
             self.loop("j", n_out, [f"{target}[j] = {target}[j] * {scales}[j] + {offset}[j];"])
         self.value, self.n = target, n_out
 
-    def matrix(self, matrix: np.ndarray) -> tuple[str, str]:
-        """Declare a matrix, in bytes if it is to be; return its name and that of its scales."""
+    def in_bytes(self, matrix: np.ndarray) -> tuple[np.ndarray, str]:
+        """Return a matrix as it is kept, and the name of its scales if that is in bytes."""
         if not (self.quantise and is_quantised(matrix)):
-            return self.constant(matrix), ""
+            return matrix, ""
         kept = to_bytes(matrix)
-        return self.constant(kept.values), self.constant(kept.scales)
+        return kept.values, self.constant(kept.scales)
 
     def kernel_sum(self, step: Kernel, after: steps.Affine) -> None:
         """Add a kernel and the linear map of its values, which are never all there at once."""
         self.own()
-        centers, center_scales = step.centers, ""
-        if self.quantise and is_quantised(centers):
-            kept = to_bytes(centers)
-            centers, center_scales = kept.values, self.constant(kept.scales)
+        centers, center_scales = self.in_bytes(step.centers)
         gammas = self.constant(step.gammas) if isinstance(step, steps.Gaussians) else ""
-        matrix, scales = self.matrix(after.matrix)
-        offset = self.constant(after.offset)
         n_out = after.matrix.shape[1]
-        source, target = self.value, self.array(n_out)
-        start = "0" if scales else f"{offset}[j]"
-        self.loop("j", n_out, [f"{target}[j] = {start};"])
-        # A sum per block, and then their sum, lose fewer digits than one long sum.
-        sums = _inner(n_out, f"q[j] += phi * {matrix}[m * {n_out} + j];")
         whole = len(centers) - len(centers) % BLOCK
-        largest = 0
-        for first, last, size in ((0, whole, BLOCK), (whole, len(centers), len(centers) - whole)):
-            if first == last:
-                continue
-            largest = max(largest, size)
-            # One block after another, in each the centres side by side.
-            blocks = centers[first:last].reshape(-1, size, self.n).transpose(0, 2, 1)
-            center = f"{self.constant(blocks)}[(b * {self.n} + i) * {size} + k]"
-            if center_scales:
-                center = f"{center_scales}[i] * {center}"
-            inner, value = self.kernel(step, f"{source}[i]", center, gammas)
-            lines = [
-                f"{self.real} p[{size}] = {{0}}, q[{n_out}] = {{0}};",
-                f"for (int i = 0; i < {self.n}; i++) {{",
-                *(f"    {line}" for line in _inner(size, inner, "k")),
-                "}",
-                f"for (int k = 0; k < {size}; k++) {{",
-                f"    const int m = {first} + b * {size} + k;",
-                *(f"    {line}" for line in [*value, *sums]),
-                "}",
-                *_inner(n_out, f"{target}[j] += q[j];"),
-            ]
-            self.loop("b", (last - first) // size, lines)
-        self.stack_bytes += (largest + n_out) * (8 if self.real == "double" else 4)
-        if scales:
-            self.loop("j", n_out, [f"{target}[j] = {target}[j] * {scales}[j] + {offset}[j];"])
-        self.value, self.n = target, n_out
+        parts = [(0, whole, BLOCK), (whole, len(centers), len(centers) - whole)]
+        parts = [part for part in parts if part[0] < part[1]]
+        with self.product(after) as (matrix, target):
+            # A sum per block, and then their sum, lose fewer digits than one long sum.
+            sums = _inner(n_out, f"q[j] += phi * {matrix}[m * {n_out} + j];")
+            for first, last, size in parts:
+                # One block after another, in each the centres side by side.
+                blocks = centers[first:last].reshape(-1, size, self.n).transpose(0, 2, 1)
+                center = f"{self.constant(blocks)}[(b * {self.n} + i) * {size} + k]"
+                if center_scales:
+                    center = f"{center_scales}[i] * {center}"
+                inner, value = self.kernel(step, f"{self.value}[i]", center, gammas)
+                lines = [
+                    f"{self.real} p[{size}] = {{0}}, q[{n_out}] = {{0}};",
+                    f"for (int i = 0; i < {self.n}; i++) {{",
+                    *(f"    {line}" for line in _inner(size, inner, "k")),
+                    "}",
+                    f"for (int k = 0; k < {size}; k++) {{",
+                    f"    const int m = {first} + b * {size} + k;",
+                    *(f"    {line}" for line in [*value, *sums]),
+                    "}",
+                    *_inner(n_out, f"{target}[j] += q[j];"),
+                ]
+                self.loop("b", (last - first) // size, lines)
+        self.stack_bytes += (max(part[2] for part in parts) + n_out) * SIZES[self.real]
 
     def kernel(self, step: Kernel, number: str, center: str, gammas: str) -> tuple[str, list[str]]:
         """Return what adds to p[k] along a row, and what then makes the value phi of it."""
@@ -294,7 +290,7 @@ class Body:
         )
         size = f"3 * (fabs{self.suffix}({summed}[j]) + 1)"
         self.loop("j", n, [f"{votes}[j] += {summed}[j] / ({size});"])
-        self.value, self.n = votes, width([step], self.n)
+        self.value, self.n = votes, n
 
 
 def _inner(n: int, statement: str, index: str = "j") -> list[str]:

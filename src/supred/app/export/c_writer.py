@@ -34,18 +34,7 @@ class CSource:
 def write_c(
     form: FiniteForm, *, name: str = "model", quantise: bool = False, arithmetic: str = "auto"
 ) -> CSource:
-    """Return the form as a C header.
-
-    Parameters
-    ----------
-    form : FiniteForm
-    name : str
-        Prefix of every name in the header.
-    quantise : bool
-        Keep large matrices in bytes, with scales.
-    arithmetic : {"auto", "single", "double"}
-        Precision of the sums; inputs and outputs are `float`.
-    """
+    """Return the form as a C header; see `to_c` for the options."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ExportError(
             f"name={name!r} cannot begin the names of a C header; use letters, digits and "

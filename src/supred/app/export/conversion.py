@@ -25,6 +25,7 @@ from supred.app.export.steps import (
     UnitLength,
     Votes,
 )
+from supred.app.export.table_model import TableModel, feature_names
 from supred.numerics.kernel_basis import LandmarkKernel
 from supred.numerics.kernels import GaussianCenters
 
@@ -78,10 +79,13 @@ def finite_form_of(model: Any) -> FiniteForm:
         )
     to_latent, to_scores = convert(estimator)
     if inputs is None:
-        inputs = Inputs(_feature_names(model))
+        inputs = Inputs(tuple(feature_names(model)))
     decision = "sign" if len(estimator.classes_) == 2 else "largest"
     if getattr(estimator, "multitask_", False):
         decision = "tasks"
+    temperature = None
+    if hasattr(estimator, "predict_proba"):
+        temperature = float(getattr(estimator, "temperature_", 1.0))
     return FiniteForm(
         type(estimator).__name__,
         inputs,
@@ -89,13 +93,13 @@ def finite_form_of(model: Any) -> FiniteForm:
         simplified(to_scores),
         np.asarray(estimator.classes_),
         decision,
-        _temperature(estimator),
+        temperature,
     )
 
 
 def _taken_apart(model: Any) -> tuple[Any, Inputs | None, list[Step]]:
     """Return the estimator at the end, the inputs if a table has named them, and what precedes."""
-    if hasattr(model, "preparation") and hasattr(model, "columns"):
+    if isinstance(model, TableModel):
         inputs, steps = table_inputs_and_steps(model.columns, model.transformer)
         estimator, _, inner = _taken_apart(model.estimator)
         return estimator, inputs, [*steps, *inner]
@@ -111,13 +115,6 @@ def _taken_apart(model: Any) -> tuple[Any, Inputs | None, list[Step]]:
         estimator, _, inner = _taken_apart(model.steps[-1][1])
         return estimator, None, [*steps, *inner]
     return model, None, []
-
-
-def _feature_names(model: Any) -> tuple[str, ...]:
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return tuple(f"x{j}" for j in range(model.n_features_in_))
-    return tuple(str(name) for name in names)
 
 
 def _reason(estimator: Any) -> str:
@@ -192,7 +189,10 @@ def _category_space(model: Any) -> Chain:
         "means": lambda: [UnitLength(), Affine(_doubles(rule.coef).T, np.zeros(n_classes))],
         "linear": lambda: [Affine(_doubles(rule.coef).T, _doubles(rule.intercept))],
     }
-    return to_latent, rules[rule.kind]() + _difference(n_classes)
+    to_scores = rules[rule.kind]()
+    if n_classes == 2:  # one score: that of the second class minus that of the first
+        to_scores.append(Affine(np.array([[-1.0], [1.0]]), np.zeros(1)))
+    return to_latent, to_scores
 
 
 def _max_margin(model: Any) -> Chain:
@@ -262,24 +262,12 @@ def _linear_scores(model: Any) -> Affine:
     return Affine(_doubles(model.coef_).T, _doubles(model.intercept_))
 
 
-def _difference(n_classes: int) -> list[Step]:
-    """Two classes have one score: that of the second minus that of the first."""
-    return [Affine(np.array([[-1.0], [1.0]]), np.zeros(1))] if n_classes == 2 else []
-
-
 def _shift(shift: np.ndarray) -> Scale:
     return Scale(_doubles(shift), np.ones(len(shift)))
 
 
 def _doubles(values: Any) -> np.ndarray:
     return np.asarray(values, dtype=float)
-
-
-def _temperature(model: Any) -> float | None:
-    """Return the temperature of the softmax, None if the model has no probabilities."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    return float(getattr(model, "temperature_", 1.0))
 
 
 _CONVERSIONS: dict[str, Callable[[Any], Chain]] = {

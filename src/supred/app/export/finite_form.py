@@ -159,12 +159,12 @@ class FiniteForm:
     @property
     def n_latent(self) -> int:
         """Number of latent coordinates."""
-        return width(self.to_latent, self.inputs.n_columns)
+        return run(self.to_latent, np.zeros((1, self.inputs.n_columns))).shape[1]
 
     @property
     def n_scores(self) -> int:
         """Number of scores: one for two classes, else one per class or task."""
-        return width(self.to_scores, self.n_latent)
+        return run(self.to_scores, np.zeros((1, self.n_latent))).shape[1]
 
     def evaluate(self, numbers: np.ndarray, texts: np.ndarray | None = None) -> Outputs:
         """Return labels, scores, probabilities and latent coordinates of some rows."""
@@ -189,13 +189,6 @@ class FiniteForm:
         )
 
 
-def width(steps: Sequence[Step], n_in: int) -> int:
-    """Return how many columns come out of `steps`."""
-    for step in steps:
-        n_in = step.n_out(n_in)
-    return n_in
-
-
 def run(steps: Sequence[Step], rows: np.ndarray) -> np.ndarray:
     """Return what `steps` make of the rows."""
     for step in steps:
@@ -218,7 +211,11 @@ def simplified(steps: Sequence[Step]) -> tuple[Step, ...]:
                 break
         if len(result) > 2 and (affine := _with_shift(*result[-3:])) is not None:
             result[-3:-1] = [affine]
-    return tuple(step for step in result if not _is_identity(step))
+    return tuple(
+        step
+        for step in result
+        if not (isinstance(step, Scale) and step.only_shifts and not step.shift.any())
+    )
 
 
 def _with_shift(first: Step, second: Step, third: Step) -> Affine | None:
@@ -255,10 +252,6 @@ def _joined(first: Step, second: Step) -> list[Step] | None:
         if matrix.size <= first.matrix.size + second.matrix.size:
             return [Affine(matrix, first.offset @ second.matrix + second.offset)]
     return None
-
-
-def _is_identity(step: Step) -> bool:
-    return isinstance(step, Scale) and step.only_shifts and not step.shift.any()
 
 
 def in_single(form: FiniteForm) -> FiniteForm:

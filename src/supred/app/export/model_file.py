@@ -8,7 +8,7 @@ import numpy as np
 
 import supred
 from supred.app.export.loaded_checks import check_model
-from supred.app.export.saved_parts import ESTIMATORS, from_parts, to_parts
+from supred.app.export.sklearn_records import ESTIMATORS, from_record, to_record
 from supred.app.export.table_model import TableModel
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Column
@@ -67,7 +67,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     True
     """
     _register_classes()
-    value = model if isinstance(model, TableModel) else to_parts(model)
+    value = model if isinstance(model, TableModel) else to_record(model)
     write_container(path, KIND, value, overwrite=overwrite)
 
 
@@ -116,7 +116,7 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> A
     with one_line(path), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = read_container(path, KIND, max_bytes=max_bytes)
-        model = value if isinstance(value, TableModel) else from_parts(value)
+        model = value if isinstance(value, TableModel) else from_record(value)
         check_model(model)
         return model
 

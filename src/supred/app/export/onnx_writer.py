@@ -14,14 +14,7 @@ OPSET, ML_OPSET, IR_VERSION = 18, 3, 8
 
 
 def write_onnx(form: FiniteForm, *, arithmetic: str = "auto") -> Any:
-    """Return the form as an ``onnx.ModelProto``.
-
-    Parameters
-    ----------
-    form : FiniteForm
-    arithmetic : {"auto", "single", "double"}
-        Precision of the sums; inputs and outputs are single.
-    """
+    """Return the form as an ``onnx.ModelProto``; see `to_onnx` for `arithmetic`."""
     onnx = _import_onnx()
     found = precise(form, arithmetic)
     form = found.form

@@ -14,16 +14,8 @@ from scipy.spatial.distance import cdist
 from supred.numerics.decisions import decision_scores
 
 
-class _SameWidth:
-    """A step that gives as many columns as it takes."""
-
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return n_in
-
-
 @dataclass(frozen=True, eq=False)
-class Fill(_SameWidth):
+class Fill:
     """Put ``values[j]`` in the place of a NaN in column j."""
 
     values: np.ndarray
@@ -34,7 +26,7 @@ class Fill(_SameWidth):
 
 
 @dataclass(frozen=True, eq=False)
-class Scale(_SameWidth):
+class Scale:
     """``(x - shift) * scale``, column by column."""
 
     shift: np.ndarray
@@ -51,7 +43,7 @@ class Scale(_SameWidth):
 
 
 @dataclass(frozen=True, eq=False)
-class Clip(_SameWidth):
+class Clip:
     """Bring every value to the range from `low` to `high`."""
 
     low: float
@@ -72,10 +64,6 @@ class Select:
         """Return the selected columns."""
         return rows[:, self.columns]
 
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return len(self.columns)
-
 
 @dataclass(frozen=True, eq=False)
 class Affine:
@@ -88,25 +76,12 @@ class Affine:
         """Return the mapped rows."""
         return rows @ self.matrix + self.offset
 
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return self.matrix.shape[1]
-
 
 @dataclass(frozen=True, eq=False)
-class _PerCenter:
-    """A step that gives one column per centre."""
+class SquaredDistances:
+    """``||x - centers[m]||^2``."""
 
     centers: np.ndarray
-
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return len(self.centers)
-
-
-@dataclass(frozen=True, eq=False)
-class SquaredDistances(_PerCenter):
-    """``||x - centers[m]||^2``."""
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
         """Return the squared distances of the rows to the centres."""
@@ -114,9 +89,10 @@ class SquaredDistances(_PerCenter):
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussians(_PerCenter):
+class Gaussians:
     """``exp(-gammas[m] ||x - centers[m]||^2)``, one width per centre."""
 
+    centers: np.ndarray
     gammas: np.ndarray
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
@@ -125,9 +101,10 @@ class Gaussians(_PerCenter):
 
 
 @dataclass(frozen=True, eq=False)
-class Polynomials(_PerCenter):
+class Polynomials:
     """``(gamma x . centers[m] + coef0) ** degree``."""
 
+    centers: np.ndarray
     gamma: float
     coef0: float
     degree: float
@@ -138,7 +115,7 @@ class Polynomials(_PerCenter):
 
 
 @dataclass(frozen=True, eq=False)
-class UnitLength(_SameWidth):
+class UnitLength:
     """``x / ||x||``; a row of zeros stays."""
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
@@ -148,7 +125,7 @@ class UnitLength(_SameWidth):
 
 
 @dataclass(frozen=True, eq=False)
-class Absolute(_SameWidth):
+class Absolute:
     """``|x|``, value by value."""
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
@@ -165,10 +142,6 @@ class Votes:
     def apply(self, rows: np.ndarray) -> np.ndarray:
         """Return the votes, ties broken by the summed values."""
         return decision_scores(rows, self.n_classes, "ovo")
-
-    def n_out(self, n_in: int) -> int:
-        """Return the number of columns that come out."""
-        return self.n_classes
 
     @property
     def pairs(self) -> list[tuple[int, int]]:

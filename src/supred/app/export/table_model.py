@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
-from supred.app.export.saved_parts import from_parts, to_parts
+from supred.app.export.sklearn_records import from_record, to_record
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
-from supred.app.tables.table import Column
+from supred.app.tables.table import Column, Table
 from supred.base.state import register
 
 
@@ -85,26 +85,39 @@ class TableModel:
         transformer = preparation.pipeline(columns, sparse=sparse)
         estimator.fit(transformer.fit_transform(X), y)
         return cls(
+            estimator, columns, target, preparation, transformer, ignored or [], notes or [], sparse
+        )
+
+    @classmethod
+    def fit_table(
+        cls,
+        estimator: Any,
+        table: Table,
+        preparation: Preparation,
+        *,
+        partly_labelled: bool = False,
+    ) -> "TableModel":
+        """Fit an estimator to a table; with `partly_labelled` to its rows without a label, too."""
+        return cls.fit(
             estimator,
-            columns,
-            target,
-            preparation,
-            transformer,
-            ignored or [],
-            notes or [],
-            sparse,
+            *(table.with_unlabelled() if partly_labelled else (table.X, table.labels)),
+            table.columns,
+            target=table.target,
+            preparation=preparation,
+            ignored=table.ignored,
+            notes=preparation.sentences(table),
         )
 
     def to_state(self) -> dict[str, Any]:
         """Return what a file keeps: what the preparation learnt in the place of the transformer."""
         state = {part.name: getattr(self, part.name) for part in fields(self)}
         learnt = learnt_numbers(state.pop("transformer"))
-        return {**state, "estimator": to_parts(self.estimator), "learnt": learnt}
+        return {**state, "estimator": to_record(self.estimator), "learnt": learnt}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "TableModel":
         """Return the model whose state `to_state` returned."""
-        learnt, estimator = state.pop("learnt"), from_parts(state.pop("estimator"))
+        learnt, estimator = state.pop("learnt"), from_record(state.pop("estimator"))
         columns, sparse = list(state["columns"]), state["sparse"]
         transformer = restored(state["preparation"], columns, learnt, sparse=sparse)
         return cls(**state, estimator=estimator, transformer=transformer)
@@ -136,12 +149,16 @@ class TableModel:
         estimator : fitted estimator
             Its columns are ``feature_names_in_``, or x0, x1 and so on.
         """
-        n_features = estimator.n_features_in_
-        names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
-        columns = [Column(str(name), "number") for name in names]
+        columns = [Column(name, "number") for name in feature_names(estimator)]
         preparation = Preparation(impute="none", encode="none", scale="none")
-        transformer = preparation.pipeline(columns).fit(np.zeros((1, n_features)))
+        transformer = preparation.pipeline(columns).fit(np.zeros((1, len(columns))))
         return cls(estimator, columns, "label", preparation, transformer)
+
+
+def feature_names(fitted: Any) -> list[str]:
+    """Return the names of a fitted estimator's columns; x0, x1 and so on where it has none."""
+    numbered = [f"x{j}" for j in range(fitted.n_features_in_)]
+    return [str(name) for name in getattr(fitted, "feature_names_in_", numbered)]
 
 
 def innermost(model: Any) -> Any:

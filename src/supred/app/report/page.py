@@ -20,12 +20,11 @@ from supred.app.report.packing import safe_json
 from supred.app.report.sections import (
     definitions,
     details,
-    error_chart,
     facts_line,
     items,
     map_line,
+    method_charts,
     reasons,
-    size_chart,
     summary_table,
     verdict_box,
 )
@@ -179,10 +178,11 @@ def _first_shown(comparison: Comparison) -> int:
 
 def _methods_part(comparison: Comparison) -> Markup:
     """Return the sections that compare methods."""
+    errors, sizes = method_charts(comparison)
     values = {
         "summary": summary_table(comparison),
-        "errors": error_chart(comparison),
-        "sizes": size_chart(comparison),
+        "errors": errors,
+        "sizes": sizes,
         "reasons": reasons(comparison),
         "details": join(*(details(m, k) for k, m in enumerate(comparison.methods))),
     }

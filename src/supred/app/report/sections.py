@@ -100,35 +100,23 @@ def _error_text(error: Estimate | None) -> Markup:
     )
 
 
-def error_chart(comparison: Comparison) -> Markup:
-    """Return the errors of all methods as bars, those within one standard error marked."""
-    return _method_bars(comparison, "held-out error (%)")
-
-
-def size_chart(comparison: Comparison) -> Markup:
-    """Return the sizes of all models, in the same order."""
-    return _method_bars(comparison, "model size", sizes=True)
-
-
-def _method_bars(comparison: Comparison, axis: str, *, sizes: bool = False) -> Markup:
+def method_charts(comparison: Comparison) -> tuple[Markup, Markup]:
+    """Return errors and sizes of all methods as bars, errors within one standard error marked."""
     metric = comparison.metric
-    bars, bound = [], None
+    errors, sizes, bound = [], [], None
     for k in ranked(comparison.methods, metric):
         method = comparison.methods[k]
         error = estimate(method, metric)
-        if error is None or method.name == MAJORITY or (sizes and not method.model_bytes):
+        if error is None or method.name == MAJORITY:
             continue
-        if bound is None:
-            bound = 100 * (error.mean + error.standard_error)
-        if sizes:
-            size = method.model_bytes or 1
-            bars.append(Bar(method.name, float(size), 0.0, bytes_text(size)))
-        else:
-            value, spread = 100 * error.mean, 100 * error.standard_error
-            bars.append(Bar(method.name, value, spread, f"{value:.1f}"))
-    if metric == "balanced" and not sizes:
-        axis = f"balanced {axis}"
-    return bar_chart(bars, axis, logarithmic=sizes, bound=None if sizes else bound)
+        value, spread = 100 * error.mean, 100 * error.standard_error
+        bound = value + spread if bound is None else bound
+        errors.append(Bar(method.name, value, spread, f"{value:.1f}"))
+        if method.model_bytes:
+            size = method.model_bytes
+            sizes.append(Bar(method.name, float(size), 0.0, bytes_text(size)))
+    axis = "balanced held-out error (%)" if metric == "balanced" else "held-out error (%)"
+    return bar_chart(errors, axis, bound=bound), bar_chart(sizes, "model size", logarithmic=True)
 
 
 def reasons(comparison: Comparison) -> Markup:

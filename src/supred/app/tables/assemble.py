@@ -101,6 +101,7 @@ def training_plan(
         labelled,
         {name: count for name, count in n_missing.items() if count},
         named_by,
+        isinstance(source, SparseSource),
     )
 
 

@@ -1,4 +1,6 @@
-"""Names of the built-in data sets, apart from their loaders: completion must not wait."""
+"""Names of formats and built-in data sets, apart from what reads them: help must not wait."""
+
+FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
 
 # name -> what it is
 BUILTIN = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from supred.app.tables.builtin import BUILTIN
+from supred.app.tables.builtin import BUILTIN, FORMATS
 from supred.app.tables.sources import FileSource, MemorySource, SparseSource
 from supred.app.tables.table import TableError
 from supred.common.arguments import one_line
@@ -18,7 +18,6 @@ from supred.rows.files.columns import check_names, import_pyarrow
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 
 TEXT = ("csv", "tsv")
-FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
 
 
 def read_source(

@@ -118,7 +118,7 @@ class Plan:
     labelled: np.ndarray
     n_missing: dict[str, int]
     named_by: str | None
-    is_sparse: bool = False
+    is_sparse: bool
 
 
 def check_labels(y: np.ndarray, target: str, *, few: bool = False) -> None:

@@ -104,7 +104,7 @@ class SavedSearch:
     best: Any
 
 
-def to_parts(model: Any) -> Any:
+def to_record(model: Any) -> Any:
     """Return a fitted model as an estimator of supred or a record of this module.
 
     Raises
@@ -119,7 +119,7 @@ def to_parts(model: Any) -> Any:
     if kind is Pipeline:
         check_is_fitted(model)
         parts = [
-            step if step in (None, "passthrough") else to_parts(step) for _, step in model.steps
+            step if step in (None, "passthrough") else to_record(step) for _, step in model.steps
         ]
         return SavedPipeline([name for name, _ in model.steps], parts)
     if kind in _SEARCHES:
@@ -132,11 +132,11 @@ def to_parts(model: Any) -> Any:
     )
 
 
-def from_parts(value: Any) -> Any:
-    """Return the fitted model that `to_parts` took apart."""
+def from_record(value: Any) -> Any:
+    """Return the fitted model that `to_record` took apart."""
     if isinstance(value, SavedPipeline):
         parts = [
-            part if part in (None, "passthrough") else from_parts(part) for part in value.parts
+            part if part in (None, "passthrough") else from_record(part) for part in value.parts
         ]
         return Pipeline(list(zip(value.names, parts, strict=True)))
     if isinstance(value, SavedTransformer):
@@ -191,12 +191,12 @@ def _saved_search(search: Any) -> SavedSearch:
             )
     parameters = {part: getattr(search, part) for part in _SEARCHES[type(search)]}
     results = {part: getattr(search, part) for part in _SEARCH_RESULTS}
-    return SavedSearch(name, parameters, results, to_parts(search.best_estimator_))
+    return SavedSearch(name, parameters, results, to_record(search.best_estimator_))
 
 
 def _restored_search(value: SavedSearch) -> Any:
     kind = next(made for made in _SEARCHES if made.__name__ == value.name)
-    best = from_parts(value.best)
+    best = from_record(value.best)
     made = kind(clone(best), **value.parameters)
     if value.results.keys() != set(_SEARCH_RESULTS):
         raise ValueError(f"{value.name} has other results")
