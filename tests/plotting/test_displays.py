@@ -1,6 +1,5 @@
 """What the displays draw: positions, marks, labels."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection, QuadMesh
@@ -20,16 +19,6 @@ from supred.plotting import (
     TrainingTraceDisplay,
 )
 from supred.plotting.style import class_style
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    import matplotlib.pyplot as plt
-
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """The map as a picture: rows, names and far rows where they belong."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection, QuadMesh
@@ -12,16 +11,6 @@ from sklearn.pipeline import make_pipeline
 from supred.plotting import MapDisplay
 from supred.plotting.drawing import class_places
 from supred.plotting.latent_model import robust_limits
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    import matplotlib.pyplot as plt
-
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -265,12 +265,10 @@ class LatentClassifier(
         -------
         score : float
         """
-        if not is_dask(X):
-            found = on_host(self.predict(X))
-            return float(accuracy_score(on_host(y), found, sample_weight=on_host(sample_weight)))
         _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
         predicted: Any = self.predict(X)
-        return float(accuracy_score(y, predicted.compute(), sample_weight=sample_weight))
+        predicted = predicted.compute() if is_dask(X) else on_host(predicted)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     @property
     def row_unit_(self) -> float:

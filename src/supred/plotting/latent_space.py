@@ -196,14 +196,11 @@ class LatentSpaceDisplay:
         return shown
 
     def _label(self, ax: Any, shown: tuple[int, ...]) -> None:
-        names = [f"latent dimension {d + 1}" for d in shown]
-        ax.set_xlabel(names[0])
+        for axis, d in zip("xyz", shown, strict=False):
+            ax.set(**{f"{axis}label": f"latent dimension {d + 1}"})
         if len(shown) == 1:
             ax.set_yticks([])
-        else:
-            ax.set_ylabel(names[1])
         if len(shown) == 3:
-            ax.set_zlabel(names[2])
             zoom_out(ax)
         else:
             plain(ax)

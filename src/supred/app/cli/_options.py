@@ -157,15 +157,12 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
 
 
-def aligned(rows: list[list[str]], *, left: int = 1) -> Iterable[str]:
-    """Yield the rows of a table with aligned columns, the first `left` of them to the left."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    for row in rows:
-        cells = [
-            cell.ljust(width) if k < left else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
+def aligned(rows: list[list[str]]) -> Iterable[str]:
+    """Yield the rows of a table with aligned columns, the first of them to the left."""
+    first, *rest = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *cells in rows:
+        right = [cell.rjust(width) for cell, width in zip(cells, rest, strict=True)]
+        yield "  ".join([name.ljust(first), *right]).rstrip()
 
 
 def json_number(value: float | None) -> float | None:

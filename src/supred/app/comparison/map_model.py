@@ -72,22 +72,18 @@ def _described(
     """Return the range or the texts of a column, and a typical value of each class."""
     members = [values[class_index == k] for k in range(n_classes)]
     if column.kind == "text":
-        known = form.inputs.categories[form.inputs.texts.index(column.name)]
-        return {"values": list(known), "typical": [_most_frequent(column, v) for v in members]}
+        texts = form.inputs.categories[form.inputs.texts.index(column.name)]
+        return {"values": list(texts), "typical": [_most_frequent(column, v) for v in members]}
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    medians = [v[np.isfinite(v)] for v in members]
+    known = [v[np.isfinite(v)] for v in members]
     return {
         "low": low,
         "high": high,
-        "typical": [_short(np.median(v)) if v.size else None for v in medians],
+        "typical": [float(f"{np.median(v):.5g}") if v.size else None for v in known],
     }
 
 
 def _most_frequent(column: Column, places: np.ndarray) -> str | None:
     known = places[places >= 0].astype(int)
     return column.values[int(np.bincount(known).argmax())] if known.size else None
-
-
-def _short(number: float) -> float:
-    return float(f"{number:.5g}")

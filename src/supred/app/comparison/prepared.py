@@ -4,13 +4,12 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
 from supred.app.comparison.method import Facts, Method
 from supred.app.tables.preparation import Preparation
-from supred.app.tables.table import Table, TableError
+from supred.app.tables.table import Table, TableError, stacked
 
 # Splits of more numbers than this are prepared again rather than kept.
 KEPT_NUMBERS = 2_000_000
@@ -57,7 +56,7 @@ class Split(NamedTuple):
         if self.X_unlabelled is None or not method.uses_unlabelled:
             return self.X_train, class_index
         unknown = np.full(self.X_unlabelled.shape[0], -1)
-        return _stacked(self.X_train, self.X_unlabelled), np.append(class_index, unknown)
+        return stacked(self.X_train, self.X_unlabelled), np.append(class_index, unknown)
 
 
 class PreparedRows:
@@ -94,26 +93,13 @@ class PreparedRows:
         steps = clone(self.steps)
         rows = self.X[train]
         if self.unlabelled is not None:
-            rows = _stacked(rows, self.unlabelled)  # they too tell means and scales
+            rows = stacked(rows, self.unlabelled)  # they too tell means and scales
         rows = steps.fit_transform(rows)
         X_train = rows[: len(train)]
         X_test = steps.transform(self.X[test])
         facts = Facts.of(X_train, self.class_index[train], self.n_components, self.seed)
-        made = Split(
-            X_train,
-            X_test,
-            facts,
-            steps,
-            None if self.unlabelled is None else rows[len(train) :],
-        )
+        X_unlabelled = None if self.unlabelled is None else rows[len(train) :]
+        made = Split(X_train, X_test, facts, steps, X_unlabelled)
         if X_train.shape[0] * X_train.shape[1] <= KEPT_NUMBERS:
             self._kept[key] = made
         return made
-
-
-def _stacked(first: Any, second: Any) -> Any:
-    return (
-        sparse.vstack([first, second], "csr")
-        if sparse.issparse(first)
-        else np.vstack([first, second])
-    )

@@ -65,8 +65,7 @@ def to_onnx(
     ['label', 'scores', 'latent']
     """
     result = write_onnx(finite_form_of(model), arithmetic=arithmetic)
-    if path is not None:
-        _write(path, result.SerializeToString(deterministic=True), overwrite)
+    _write(path, result.SerializeToString(deterministic=True), overwrite)
     return result
 
 
@@ -126,8 +125,7 @@ def to_c(
     if name is None:
         name = "model" if path is None else re.sub(r"\W", "_", Path(path).stem, flags=re.ASCII)
     source = write_c(finite_form_of(model), name=name, quantise=quantise, arithmetic=arithmetic)
-    if path is not None:
-        _write(path, source.text.encode(), overwrite)
+    _write(path, source.text.encode(), overwrite)
     return source
 
 
@@ -168,11 +166,11 @@ def to_javascript(
     True
     """
     text = write_javascript(finite_form_of(model))
-    if path is not None:
-        _write(path, text.encode(), overwrite)
+    _write(path, text.encode(), overwrite)
     return text
 
 
-def _write(path: str | os.PathLike[str], content: bytes, overwrite: bool) -> None:
-    with atomic_write(path, overwrite=overwrite) as file:
-        file.write(content)
+def _write(path: str | os.PathLike[str] | None, content: bytes, overwrite: bool) -> None:
+    if path is not None:
+        with atomic_write(path, overwrite=overwrite) as file:
+            file.write(content)

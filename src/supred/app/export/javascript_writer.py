@@ -55,16 +55,15 @@ def javascript_model(form: FiniteForm) -> dict[str, Any]:
         "columns": [*form.inputs.numbers, *form.inputs.texts],
         "nNumbers": len(form.inputs.numbers),
         "categories": [list(values) for values in form.inputs.categories],
-        "classes": [_label(label) for label in form.classes.tolist()],
+        "classes": [
+            label if isinstance(label, bool | int | str) else str(label)
+            for label in form.classes.tolist()
+        ],
         "decision": form.decision,
         "temperature": form.temperature,
         "toLatent": [_step(step, kind) for step in form.to_latent],
         "toScores": [_step(step, kind) for step in form.to_scores],
     }
-
-
-def _label(label: Any) -> Any:
-    return label if isinstance(label, bool | int | str) else str(label)
 
 
 def _step(step: Step, kind: str) -> list[Any]:

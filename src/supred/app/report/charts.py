@@ -120,23 +120,13 @@ def _bar(bar: Bar, x: _Scale, high: float, baseline: float, bound: float | None)
     start = x(0.0) if not x.logarithmic else x.start
     end = x(min(max(bar.value, 0.0), high)) if not x.logarithmic else x(bar.value)
     near = bound is not None and bar.value <= bound
+    kind = "end on-front" if near else "end"
+    name = bar.name if len(bar.name) <= LONGEST_NAME else bar.name[: LONGEST_NAME - 1] + "…"
+    width = max(round(end - start, 1), 1.0)
     parts = [
         tag("title", f"{bar.name}: {bar.shown}"),
-        tag(
-            "text",
-            _shortened(bar.name),
-            class_="end on-front" if near else "end",
-            x=NAME_WIDTH - 8,
-            y=baseline,
-        ),
-        tag(
-            "rect",
-            class_="fill",
-            x=start,
-            y=middle - 6,
-            width=max(round(end - start, 1), 1.0),
-            height=12,
-        ),
+        tag("text", name, class_=kind, x=NAME_WIDTH - 8, y=baseline),
+        tag("rect", class_="fill", x=start, y=middle - 6, width=width, height=12),
     ]
     if bar.spread > 0:
         left = x(min(max(bar.value - bar.spread, 0.0), high))
@@ -224,7 +214,3 @@ def _number(value: float) -> str:
         if 10 * unit <= abs(value) < 1e9:
             return f"{value / unit:.4g}{name}"
     return f"{value:.4g}"
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

@@ -81,25 +81,22 @@ def pack_comparison(comparison: Comparison, rows: np.ndarray, bits: int) -> tupl
     bits : int
         Precision of the coordinates.
     """
-    store = ArrayStore()
     n_classes = len(comparison.classes)
     y = np.asarray(comparison.y)
+    pack = _Packer(y, rows, n_classes, bits)
     held = np.ones(len(y), bool) if comparison.held_out is None else comparison.held_out
     found = comparison.class_map
     views = []
     if found is not None:
-        view = _pack_view(MAP_NAME, found.latent, found.regions, 2, y, rows, n_classes, bits, store)
         # The network has seen the labels of the other rows: there its answers say nothing.
         answers = np.where(found.held_out, found.predicted, y)
-        view["shift"] = _pack_shift(answers, y, rows, n_classes, store)
-        views.append(view)
+        view = pack.view(MAP_NAME, found.latent, found.regions, 2)
+        views.append({**view, "shift": pack.shift(answers)})
     for k, method in enumerate(comparison.methods):
         if method.latent is not None:
             name = f"latent space of {method.name}"
             dimensions = method.n_components or np.shape(method.latent)[1]
-            view = _pack_view(
-                name, method.latent, method.regions, dimensions, y, rows, n_classes, bits, store
-            )
+            view = pack.view(name, method.latent, method.regions, dimensions)
             views.append({**view, "method": k})
     description = {
         "classes": [str(name) for name in comparison.classes],
@@ -107,87 +104,79 @@ def pack_comparison(comparison: Comparison, rows: np.ndarray, bits: int) -> tupl
         "colors": [k % len(COLORS) for k in range(n_classes)],
         "counts": np.bincount(y, minlength=n_classes).tolist(),
         "n_new": 0 if found is None else int(found.n_new),
-        "y": store.add(y[rows].astype(smallest_type(n_classes))),
-        "held": store.add(np.asarray(held, dtype=bool)[rows].astype(np.uint8)),
-        "rows": _pack_names(comparison.row_names, rows, store),
+        "y": pack.class_index(y[rows]),
+        "held": pack.store.add(np.asarray(held, dtype=bool)[rows].astype(np.uint8)),
+        "rows": pack.names(comparison.row_names),
         "n_rows": len(y),
         "target": str(comparison.target),
         "bits": bits,
         "model": None if found is None else found.model,
         "views": views,
-        "methods": [
-            _pack_method(method, y, rows, n_classes, store) for method in comparison.methods
-        ],
+        "methods": [pack.method(method) for method in comparison.methods],
     }
-    return description, store.packed()
+    return description, pack.store.packed()
 
 
-def _pack_names(names: list[str], rows: np.ndarray, store: ArrayStore) -> Any:
-    """Row numbers cost nothing; other names are kept as they are."""
-    texts = [str(names[row]) for row in rows]
-    for first in (0, 1):
-        if texts == [str(first + k) for k in range(len(texts))]:
-            return {"first": first}
-    return {"names": store.add_text(texts)}
+class _Packer:
+    """Packs what is drawn of some rows into one store of arrays."""
 
+    def __init__(self, y: np.ndarray, rows: np.ndarray, n_classes: int, bits: int) -> None:
+        self.y, self.rows, self.n_classes, self.bits = y, rows, n_classes, bits
+        self.store = ArrayStore()
 
-def _pack_view(
-    name: str,
-    latent: np.ndarray,
-    regions: Regions | None,
-    dimensions: int,
-    y: np.ndarray,
-    rows: np.ndarray,
-    n_classes: int,
-    bits: int,
-    store: ArrayStore,
-) -> dict[str, Any]:
-    """Pack coordinates: rounded inside robust limits, as they are for the few rows outside."""
-    axes = []
-    for column in np.asarray(latent, dtype=float)[rows].T:
-        low, high = robust_limits(column, y[rows])
-        outside = np.flatnonzero((column < low) | (column > high))
-        axes.append(
-            {
-                "low": low,
-                "high": high,
-                "steps": store.add(quantise(column, bits, low, high)),
-                "outside": [outside.tolist(), [float(f"{v:.6g}") for v in column[outside]]],
+    def class_index(self, values: np.ndarray) -> dict[str, int]:
+        return self.store.add(values.astype(smallest_type(self.n_classes)))
+
+    def names(self, names: list[str]) -> Any:
+        """Row numbers cost nothing; other names are kept as they are."""
+        texts = [str(names[row]) for row in self.rows]
+        for first in (0, 1):
+            if texts == [str(first + k) for k in range(len(texts))]:
+                return {"first": first}
+        return {"names": self.store.add_text(texts)}
+
+    def view(
+        self, name: str, latent: np.ndarray, regions: Regions | None, dimensions: int
+    ) -> dict[str, Any]:
+        """Pack coordinates: rounded inside robust limits, as they are for the few rows outside."""
+        axes = []
+        for column in np.asarray(latent, dtype=float)[self.rows].T:
+            low, high = robust_limits(column, self.y[self.rows])
+            outside = np.flatnonzero((column < low) | (column > high))
+            axes.append(
+                {
+                    "low": low,
+                    "high": high,
+                    "steps": self.store.add(quantise(column, self.bits, low, high)),
+                    "outside": [outside.tolist(), [float(f"{v:.6g}") for v in column[outside]]],
+                }
+            )
+        view: dict[str, Any] = {"name": name, "dimensions": int(dimensions), "axes": axes}
+        if regions is not None and len(axes) == 2:
+            view["regions"] = {
+                "x": [float(regions.x[0]), float(regions.x[-1])],
+                "y": [float(regions.y[0]), float(regions.y[-1])],
+                "shape": list(np.shape(regions.class_index)),
+                "classes": self.class_index(np.asarray(regions.class_index)),
             }
-        )
-    view: dict[str, Any] = {"name": name, "dimensions": int(dimensions), "axes": axes}
-    if regions is not None and len(axes) == 2:
-        class_index = np.asarray(regions.class_index).astype(smallest_type(n_classes))
-        view["regions"] = {
-            "x": [float(regions.x[0]), float(regions.x[-1])],
-            "y": [float(regions.y[0]), float(regions.y[-1])],
-            "shape": list(class_index.shape),
-            "classes": store.add(class_index),
-        }
-    return view
+        return view
 
+    def shift(self, predicted: np.ndarray) -> dict[str, int]:
+        """Pack predictions as what is to be added to the true class: mostly zeros."""
+        shift = predicted[self.rows].astype(np.int64) - self.y[self.rows]
+        return self.class_index(shift % self.n_classes)
 
-def _pack_shift(
-    predicted: np.ndarray, y: np.ndarray, rows: np.ndarray, n_classes: int, store: ArrayStore
-) -> dict[str, int]:
-    """Pack predictions as what is to be added to the true class: mostly zeros."""
-    shift = (predicted[rows].astype(np.int64) - y[rows]) % n_classes
-    return store.add(shift.astype(smallest_type(n_classes)))
-
-
-def _pack_method(
-    method: MethodResult, y: np.ndarray, rows: np.ndarray, n_classes: int, store: ArrayStore
-) -> dict[str, Any]:
-    packed: dict[str, Any] = {"name": str(method.name)}
-    if method.predicted is None:
+    def method(self, method: MethodResult) -> dict[str, Any]:
+        packed: dict[str, Any] = {"name": str(method.name)}
+        if method.predicted is None:
+            return packed
+        predicted = np.asarray(method.predicted)
+        packed["shift"] = self.shift(predicted)
+        counts = class_counts(self.y, predicted, self.n_classes)
+        packed["found"] = self.store.add(counts.found.astype(np.uint32))
+        packed["predictions"] = self.store.add(counts.predicted.astype(np.uint32))
+        packed["confused"] = most_confused(self.y, predicted, self.n_classes, LISTED_CONFUSIONS)
+        if self.n_classes <= MATRIX_CLASSES:
+            matrix = confusion_matrix(self.y, predicted, labels=np.arange(self.n_classes))
+            packed["confusion"] = self.store.add(matrix.astype(np.uint32))
         return packed
-    predicted = np.asarray(method.predicted)
-    packed["shift"] = _pack_shift(predicted, y, rows, n_classes, store)
-    counts = class_counts(y, predicted, n_classes)
-    packed["found"] = store.add(counts.found.astype(np.uint32))
-    packed["predictions"] = store.add(counts.predicted.astype(np.uint32))
-    packed["confused"] = most_confused(y, predicted, n_classes, LISTED_CONFUSIONS)
-    if n_classes <= MATRIX_CLASSES:
-        matrix = confusion_matrix(y, predicted, labels=np.arange(n_classes))
-        packed["confusion"] = store.add(matrix.astype(np.uint32))
-    return packed

@@ -184,14 +184,9 @@ def _pair(comparison: Comparison, pair: Confusion) -> Markup:
         for item in pair.differences
     ]
     table = tag("table", tag("thead", head), tag("tbody", *body))
-    why = tag(
-        "p",
-        "The columns in which the two differ most, and where the confused rows lie in them.",
-        class_="hint",
-    )
-    return tag(
-        "div", title, tag("p", counts), why, tag("div", table, class_="scroll"), class_="pair"
-    )
+    why = "The columns in which the two differ most, and where the confused rows lie in them."
+    hint, scroll = tag("p", why, class_="hint"), tag("div", table, class_="scroll")
+    return tag("div", title, tag("p", counts), hint, scroll, class_="pair")
 
 
 def _taken(count: int, true: str, taken_for: str) -> tuple[Any, ...]:
@@ -256,8 +251,5 @@ def _parameters(method: MethodResult) -> Markup:
         tried = tag(
             "p", f"{method.n_settings} of {method.n_settings_all} settings were tried{short}."
         )
-    return join(definitions((k, _short(v)) for k, v in method.parameters.items()), tried)
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    shown = {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in method.parameters.items()}
+    return join(definitions(shown.items()), tried)

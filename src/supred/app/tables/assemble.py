@@ -318,14 +318,14 @@ def model_table(
     return table
 
 
-def check_finite(X: Any, columns: Sequence[Column], title: str, first_row: int = 0) -> None:
+def check_finite(X: Any, columns: Sequence[Column], title: str) -> None:
     """Raise a TableError that names the column if a number is infinite, or far too large."""
     if hasattr(X, "tocsr"):
         return
     unusable = np.argwhere(np.abs(X) > LARGEST_IN_TABLE)
     if len(unusable):
         row, place = unusable[0]
-        raise TableError(_unusable(title, columns[place].name, first_row + int(row)))
+        raise TableError(_unusable(title, columns[place].name, int(row)))
 
 
 def _unusable(title: str, name: str, row: int) -> str:

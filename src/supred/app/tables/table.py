@@ -8,7 +8,7 @@ from scipy import sparse
 
 from supred.rows.files.columns import Column
 
-__all__ = ["Column", "Plan", "Table", "TableError", "check_labels"]
+__all__ = ["Column", "Plan", "Table", "TableError", "check_labels", "stacked"]
 
 
 class TableError(ValueError):
@@ -73,9 +73,8 @@ class Table:
         labels = self.labels.astype(str)
         if self.unlabelled is None:
             return self.X, labels
-        stack: Any = sparse.vstack if self.is_sparse else np.vstack
         none = np.full(self.unlabelled.shape[0], None)
-        return stack([self.X, self.unlabelled]), np.append(labels.astype(object), none)
+        return stacked(self.X, self.unlabelled), np.append(labels.astype(object), none)
 
     @property
     def labels(self) -> np.ndarray:
@@ -119,6 +118,12 @@ class Plan:
     n_missing: dict[str, int]
     named_by: str | None
     is_sparse: bool
+
+
+def stacked(first: Any, second: Any) -> Any:
+    """Return the rows of two matrices, both dense or both sparse, below each other."""
+    parts = [first, second]
+    return sparse.vstack(parts, "csr") if sparse.issparse(first) else np.vstack(parts)
 
 
 def check_labels(y: np.ndarray, target: str, *, few: bool = False) -> None:
