@@ -277,11 +277,8 @@ class ClassConstrainedEmbedding(FittedEmbedding):
         made._ties = sparse.csr_array(made._ties)
         if isinstance(made.classifier_, Training):
             made._training = made.classifier_
-            made.classifier_ = (
-                ClassifierChoice(made.classifier, made.alpha)
-                .named()
-                .train(made._training, made.class_centers_, made.classes_)
-            )
+            choice = ClassifierChoice(made.classifier, made.alpha)
+            made.classifier_ = choice.train(made._training, made.class_centers_, made.classes_)
         return made
 
     def __sklearn_tags__(self) -> Any:

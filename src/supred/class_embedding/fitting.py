@@ -118,7 +118,7 @@ def fit_embedding(problem: Problem, settings: Settings) -> Result:
             np.where(labelled, problem.weights, 1.0)[known],
         )
         centers = solved.coordinates.centers
-        classifier = settings.choice.named().train(training, centers, problem.classes)
+        classifier = settings.choice.train(training, centers, problem.classes)
     transduction = problem.classes[class_index]
     unknown = ~labelled if kind not in ("auto", "flow") else class_index < 0
     if unknown.any():
@@ -230,7 +230,7 @@ def embed_spectrally(problem: Problem, graph: Graph, settings: Settings) -> Solv
             problem.weights,
             len(problem.classes),
             problem.n_components,
-            settings.choice.named(),
+            settings.choice,
             settings.eigen_solver,
         )
         random_state = check_random_state(settings.random_state)

@@ -1,6 +1,6 @@
 """The classifier that decides in an embedding."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,8 @@ class ClassifierChoice:
 
     Attributes
     ----------
-    kind : {"knn", "linear", "center"} or estimator
-        Or "auto" and "flow", which stand for what :mod:`supred.class_embedding.fitting` chooses.
+    kind : {"auto", "flow", "knn", "linear", "center"} or estimator
+        "auto" and "flow" are the nearest rows where the flow does not decide.
     alpha : float
         Ridge penalty of the linear classifier.
     """
@@ -59,14 +59,6 @@ class ClassifierChoice:
                 f"classifier={self.kind!r} is no classifier; "
                 f"use one of {', '.join(map(repr, CLASSIFIERS))} or a scikit-learn classifier."
             )
-
-    def named(self) -> "ClassifierChoice":
-        """Return the choice with "auto" replaced by what it is without flow coordinates."""
-        return (
-            replace(self, kind="knn")
-            if isinstance(self.kind, str) and self.kind == "auto"
-            else self
-        )
 
     def new(self, n_rows: int = N_NEAREST) -> Any:
         """Return an unfitted classifier for `n_rows` labelled rows."""

@@ -136,12 +136,14 @@ def training_choices(options: argparse.Namespace) -> dict[str, Any]:
 def read_training(
     options: argparse.Namespace, *, use_unlabelled: bool = False
 ) -> "tuple[Table, Preparation]":
-    """Read the table to train on, and how it is prepared."""
-    from supred.app.tables.assemble import training_table
+    """Read the table to train on, or --rows of it, and how it is prepared."""
+    from supred.app.tables.assemble import sampled, training_table
     from supred.app.tables.preparation import Preparation
 
     choices = training_choices(options)
     table = training_table(open_table(options), use_unlabelled=use_unlabelled, **choices)
+    if getattr(options, "rows", None) is not None:
+        table = sampled(table, options.rows, options.seed)
     return table, Preparation(options.impute, options.encode, options.scale)
 
 

@@ -72,10 +72,7 @@ def run(options: argparse.Namespace) -> int:
 
     from supred.app.comparison.engine import compare
     from supred.app.comparison.methods import check_methods
-    from supred.app.tables.assemble import sampled
 
-    if options.rows is not None:
-        table = sampled(table, options.rows, options.seed)
     names = check_methods(options.methods.split(",") if options.methods else None)
     _options.say(options, *preparation.sentences(table))
     rounds = 1 if options.no_tune else 2

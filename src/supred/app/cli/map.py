@@ -46,10 +46,7 @@ def run(options: argparse.Namespace) -> int:
     table, preparation = _options.read_training(options)
 
     from supred.app.comparison.class_map import map_of_table
-    from supred.app.tables.assemble import sampled
 
-    if options.rows is not None:
-        table = sampled(table, options.rows, options.seed)
     _options.say(options, *preparation.sentences(table))
     new = None if options.new is None else _read_new(options, table)
     comparison = map_of_table(
