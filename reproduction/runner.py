@@ -85,7 +85,7 @@ def measure(
         for part in experiment.parts
         if number < experiment.n_draws(part, quick)
     ]
-    with progress_bar(len(work), experiment.name, shown=progress) as bar:
+    with progress_bar(len(work), experiment.name, shown=progress) as step:
         for part, number in work:
             known = store.get(experiment, part, number, quick) is not None
             if not known and part.name not in missing and part.name not in failed:
@@ -97,7 +97,7 @@ def measure(
                 except Exception as error:  # one broken part must not take the others along
                     traceback.print_exc()
                     failed[part.name] = f"{type(error).__name__}: {error}"
-            bar.step(part.name)
+            step(part.name)
     outcome = collect(experiment, store, (quick,))
     outcome.missing, outcome.failed = missing, failed
     for kind, found in (("left out", missing), ("failed", failed)):
