@@ -19,6 +19,8 @@ from supred.common.arrays import cast, is_foreign, on_host, type_name
 # The exponents of two up to which rows and weights are used as they are.
 SAFE_EXPONENT = {np.dtype(np.float64): 64, np.dtype(np.float32): 24}
 SAFE_WEIGHTS = 40
+# Rows whose numbers are smaller than this are safe.
+SAFE_NUMBER = {kind: 2.0 ** (exponent + 1) for kind, exponent in SAFE_EXPONENT.items()}
 # Rows to predict may be so many times larger than a safe number, and not more.
 MOST_PREDICTED = 1e100
 
@@ -80,7 +82,7 @@ def in_unit(values: Any, exponent: int) -> Any:
 
 def is_safe(X: Any) -> bool:
     """Tell whether no number of the rows is so large that squares may overflow."""
-    return largest_magnitude(X) < 2.0 ** (SAFE_EXPONENT[type_name(X)] + 1)
+    return largest_magnitude(X) < SAFE_NUMBER[type_name(X)]
 
 
 def check_safe(X: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from supred.base.scales import SAFE_EXPONENT, SAFE_WEIGHTS, in_unit, is_safe, unit_exponent
+from supred.base.scales import SAFE_NUMBER, SAFE_WEIGHTS, in_unit, unit_exponent
 from supred.common.arguments import one_line
 
 # Rows of up to this many numbers are looked at here, before scikit-learn does.
@@ -38,8 +38,9 @@ def are_ready(X: Any, n_features: int | None) -> bool:
         and X.ndim == 2
         and X.shape[1] == n_features
         and 0 < X.size <= MOST_NUMBERS
-        and X.dtype in SAFE_EXPONENT
-        and is_safe(X)  # and finite: all else compares as false
+        and X.dtype in SAFE_NUMBER
+        and X.max() < SAFE_NUMBER[X.dtype]  # false for NaN
+        and -SAFE_NUMBER[X.dtype] < X.min()
     )
 
 

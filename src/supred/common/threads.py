@@ -4,7 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -112,21 +112,18 @@ def in_order(function: Callable[..., Any], calls: Iterable[tuple]) -> Iterator[A
     yielded, so that few of their arguments and results are in memory.
     """
     n_threads = _cores.get()
-    if n_threads == 0:
-        yield from (function(*call) for call in calls)
-        return
-    with one_blas_thread():
-        if n_threads == 1:
+    if n_threads <= 1:
+        with one_blas_thread() if n_threads else nullcontext():
             yield from (function(*call) for call in calls)
-            return
-        with ThreadPoolExecutor(n_threads) as pool:
-            waiting: deque[Future] = deque()
-            for call in calls:
-                waiting.append(pool.submit(function, *call))
-                if len(waiting) > n_threads:
-                    yield waiting.popleft().result()
-            while waiting:
+        return
+    with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
+        waiting: deque[Future] = deque()
+        for call in calls:
+            waiting.append(pool.submit(function, *call))
+            if len(waiting) > n_threads:
                 yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def map_in_threads(
