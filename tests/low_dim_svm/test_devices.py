@@ -10,7 +10,6 @@ from supred.common.arrays import on_host, place_of
 from supred.low_dim_svm.mappings.f_step import NormalEquations
 from supred.low_dim_svm.z_step import hinge_z_step, two_class_z_step
 from supred.numerics.svm_interior_point import interior_point
-from supred.numerics.svm_over_blocks import survey
 from tests.devices import LIBRARIES, dispatch, putter
 
 
@@ -39,21 +38,6 @@ def test_z_step_is_that_of_numpy(put, c):
     here = two_class_z_step(F, signs[:, 0], coef[0], 0.3, c)
     there = two_class_z_step(put(F), put(signs[:, 0]), coef[0], 0.3, c)
     np.testing.assert_allclose(on_host(there), here, atol=1e-12)
-
-
-def test_survey_is_that_of_numpy(put):
-    rng = np.random.default_rng(1)
-    Z, index, u = rng.normal(size=(300, 3)), rng.integers(4, size=300), rng.random(300) + 0.1
-    signs = 2.0 * np.eye(4) - 1.0
-    groups = np.tile(np.arange(4)[:, None], (1, 4))
-    rest = rng.normal(size=(4, 4)), signs, groups, [np.arange(5, 9)] * 4, [20] * 4
-    here = survey(7, Z, index, u, *rest)
-    there = survey(7, put(Z), put(index), put(u), *rest)
-    np.testing.assert_allclose(there[0], here[0])
-    np.testing.assert_allclose(there[1], here[1], atol=1e-12)
-    for one, other in zip(there[2], here[2], strict=True):
-        np.testing.assert_array_equal(one.number, other.number)
-        np.testing.assert_allclose(one.rows, other.rows)
 
 
 @pytest.mark.parametrize("guessed", [False, True])

@@ -16,6 +16,8 @@ from sklearn.utils._array_api import get_namespace_and_device
 LIBRARIES = ("torch", "cupy")
 # Calls of a function before its kernels are recorded: libraries set themselves up in the first.
 PLAIN_CALLS = 3
+# Rows of a chunk of a product that is summed up over chunks.
+CHUNK = 2048
 
 
 @dataclass(frozen=True)
@@ -182,19 +184,47 @@ def positive_part(values: Any) -> Any:
     return place_of(values).xp.maximum(values, 0.0)
 
 
-def add_at(totals: Any, index: Any, values: Any) -> None:
-    """Add each row of `values` to the row of `totals` that `index` names, in place."""
-    if hasattr(totals, "index_add_"):
-        totals.index_add_(0, index, values)
-    else:
-        place_of(totals).xp.add.at(totals, index, values)
-
-
 def smallest(values: Any, count: int) -> Any:
-    """Return the indices of the `count` smallest values, in no order."""
+    """Return the indices of the `count` smallest values along the last axis, in no order."""
     if hasattr(values, "topk"):
         return values.topk(count, largest=False, sorted=False)[1]
-    return place_of(values).xp.argpartition(values, count)[:count]
+    return place_of(values).xp.argpartition(values, count, axis=-1)[..., :count]
+
+
+def tall_product(A: Any, B: Any) -> Any:
+    """Return ``A^T B`` of matrices of many rows and few columns, in double precision.
+
+    A device does such a product in one of its many units; as a sum of products of chunks of rows,
+    each in the precision of the matrices, it is done in all of them.
+
+    Parameters
+    ----------
+    A, B : arrays of shapes (..., n_rows, p) and (..., n_rows, q)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.common.arrays import tall_product
+    >>> tall_product(np.ones((5, 1)), np.arange(5.0)[:, None])
+    array([[10.]])
+    """
+    n_rows = A.shape[-2]
+    whole = n_rows - n_rows % CHUNK if is_foreign(A) else 0
+    rest = cast(A[..., whole:, :].swapaxes(-1, -2) @ B[..., whole:, :], float)
+    if not whole:
+        return rest
+    first, second = (
+        M[..., :whole, :].reshape(*M.shape[:-2], -1, CHUNK, M.shape[-1]) for M in (A, B)
+    )
+    return cast(first.swapaxes(-1, -2) @ second, float).sum(axis=-3) + rest
+
+
+def solve(matrices: Any, right: Any) -> Any:
+    """Return the solutions of systems; on a device nothing waits for a check of the matrices."""
+    xp = place_of(right).xp
+    if hasattr(xp.linalg, "solve_ex"):
+        return xp.linalg.solve_ex(matrices, right)[0]
+    return xp.linalg.solve(matrices, right)
 
 
 def pseudo_inverses(matrices: Any) -> Any:

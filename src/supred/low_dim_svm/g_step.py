@@ -19,6 +19,7 @@ from scipy.special import log_softmax
 
 from supred.common.arrays import at_least, place_of
 from supred.low_dim_svm.z_step_log import class_scores
+from supred.numerics.svm_on_device import solve_on_device
 from supred.numerics.svm_over_blocks import solve_over_blocks
 from supred.rows.values import RowValues
 
@@ -29,8 +30,6 @@ Parameters = tuple[np.ndarray, np.ndarray]
 # (files, a cluster) then lead to models that differ by as much: with 1e-4 by up to 1e-3, with this
 # by less than 1e-6.
 SVM_TOL = 1e-8
-# On a device, where sums are in another order in any case, a coarser one saves most of the time.
-DEVICE_TOL = 1e-3
 # Most steps of the logistic regression.
 MAX_ITER = 500
 
@@ -97,15 +96,11 @@ def hinge_g_step(
     (array([[1.]]), True)
     """
     guess = None if start is None else np.column_stack(start)
-    svms = solve_over_blocks(
-        _Bounded(blocks, C),
-        signs,
-        n_dimensions,
-        tol=tol if blocks.place.is_host else max(tol, DEVICE_TOL),
-        start=guess,
-        fast=fast,
-        place=blocks.place,
-    )
+    bounded, problem = _Bounded(blocks, C), (signs, n_dimensions)
+    if blocks.place.is_host:
+        svms = solve_over_blocks(bounded, *problem, tol=tol, start=guess, fast=fast)
+    else:
+        svms = solve_on_device(bounded, *problem, tol=tol, start=guess)
     gap = float((svms.gap / np.maximum(svms.objective, 1e-300)).max())
     return Classifier((svms.coef, svms.intercept), float(svms.objective.sum()), gap)
 

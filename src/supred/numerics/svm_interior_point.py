@@ -15,14 +15,25 @@ Eliminating all that belongs to a row leaves a linear system in (w, b):
     1 / theta_n = xi_n / (u_n - a_n) + r_n / a_n.
 
 Several SVMs, each with its own rows, go through the same array operations, each with its own step
-lengths. The last axis of every array runs over the rows of an SVM.
+lengths. The last axis of every array runs over the rows of an SVM; for sums over many rows on a
+device the rows lie in chunks.
 """
 
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from supred.common.arrays import at_least, at_most, copied, on_host, place_of, positive_part
+from supred.common.arrays import (
+    CHUNK,
+    at_least,
+    at_most,
+    copied,
+    is_foreign,
+    on_host,
+    place_of,
+    positive_part,
+    solve,
+)
 
 MAX_ITER = 200
 # Fraction of the way to the boundary that a step may go.
@@ -44,7 +55,7 @@ class _Paths:
     """The SVMs that are still on their way; every array has one entry or row per SVM."""
 
     which: np.ndarray  # place of the SVM in the result
-    rows: np.ndarray  # (k, L + 1, n): (z_n, 1)
+    rows: np.ndarray  # (k, n_chunks, L + 1, n / n_chunks): (z_n, 1)
     y: np.ndarray  # (k, n)
     u: np.ndarray  # (k, n)
     shift: np.ndarray  # (k, L + 1): pull and charge
@@ -137,9 +148,7 @@ def interior_point(
         Dual variables, strictly inside their box.
     n_iter : ndarray of shape (n_svms,)
     """
-    n_svms, n_rows = y.shape
-    place = place_of(Z)
-    rows = place.xp.concatenate([Z, place.zeros((n_svms, 1, n_rows), float) + 1.0], axis=1)
+    n_svms, place, rows = len(y), place_of(Z), _chunks(Z)
     ridge = place.put(np.append(np.ones(Z.shape[1]), 0.0))
     shift = place.put(np.column_stack([pull, charge]))
     offset = place.put(np.zeros(n_svms) if offset is None else offset)
@@ -158,7 +167,8 @@ def interior_point(
         open_paths &= paths.waited < PATIENCE
         if not bool(open_paths.any()):
             break
-        if not open_paths.all():
+        # On a device the others go on, and nothing waits for which they are.
+        if place.is_host and not open_paths.all():
             paths, slack = paths.keep(open_paths), slack[open_paths]
         _step(paths, ridge, slack)
     lost = paths.which[paths.upper - paths.lower > LOST_GAP * abs(paths.upper)]
@@ -172,6 +182,19 @@ def interior_point(
         best_v[lost], best_a[lost] = place.xp.concatenate([w, b[:, None]], axis=1), a
         n_iter[lost] += more
     return best_v[:, :-1], best_v[:, -1], best_a, n_iter
+
+
+def _chunks(Z: np.ndarray) -> np.ndarray:
+    """Return (z_n, 1) in chunks of rows, shape (n_svms, n_chunks, L + 1, chunk)."""
+    place, (n_svms, n_dimensions, n_rows) = place_of(Z), Z.shape
+    if place.is_host:
+        rows = np.ones((n_svms, 1, n_dimensions + 1, n_rows))
+        rows[:, 0, :-1] = Z
+        return rows
+    ones = place.zeros((n_svms, n_rows, 1), float) + 1.0
+    wide = place.xp.concatenate([Z.swapaxes(1, 2), ones], axis=2)
+    size = n_rows if n_rows % CHUNK else CHUNK
+    return wide.reshape(n_svms, -1, size, n_dimensions + 1).swapaxes(2, 3)
 
 
 def _start(
@@ -255,20 +278,28 @@ def _note_bounds(paths: _Paths, slack: np.ndarray, best_v: np.ndarray, best_a: n
     primal = 0.5 * xp.square(w).sum(axis=1) + losses + paths.offset
     primal -= (paths.shift * paths.v).sum(axis=1)
     better = primal < paths.upper
-    paths.upper[better] = primal[better]
-    best_v[paths.which[better]] = paths.v[better]
+    paths.upper = xp.where(better, primal, paths.upper)
+    _keep(best_v, better, paths.v, paths.which)
 
     force = _sums(paths.rows, paths.y * paths.a) + paths.shift
     dual = paths.a.sum(axis=1) + paths.offset - 0.5 * xp.square(force[:, :-1]).sum(axis=1)
     # A dual that is not balanced is made so in the end, which costs about this much.
     dual -= xp.abs(force[:, -1]) * (1.0 + xp.abs(paths.v[:, -1]))
     better = dual > paths.lower
-    paths.lower[better] = dual[better]
-    best_a[paths.which[better]] = paths.a[better]
+    paths.lower = xp.where(better, dual, paths.lower)
+    _keep(best_a, better, paths.a, paths.which)
 
     gap = paths.upper - paths.lower
     paths.waited = (paths.waited + 1) * ~(gap < 0.9 * paths.least_gap)
     paths.least_gap = xp.minimum(gap, paths.least_gap)
+
+
+def _keep(best: np.ndarray, better: np.ndarray, values: np.ndarray, which: np.ndarray) -> None:
+    """Write the values of the SVMs that are better now to their places."""
+    if is_foreign(best):
+        best[...] = place_of(best).xp.where(better[:, None], values, best)
+    else:
+        best[which[better]] = values[better]
 
 
 def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
@@ -277,7 +308,7 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     xp, nu = place_of(y).xp, u - a
     r_over_a, xi_over_nu = r / a, xi / nu
     theta = 1.0 / (xi_over_nu + r_over_a)
-    system = (rows * theta[:, None, :]) @ rows.swapaxes(1, 2)
+    system = ((rows * _along(rows, theta)) @ rows.swapaxes(2, 3)).sum(axis=1)
     # The last term only matters where the bias is not determined.
     diagonal = system.reshape(len(system), -1)[:, :: system.shape[1] + 1]
     diagonal += ridge + 1e-14 * diagonal.sum(axis=1, keepdims=True)
@@ -288,7 +319,7 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
         """Step towards a r = a target_r and nu xi = nu target_xi."""
         residual = slack + target_r - target_xi
         right = _sums(rows, y * (a + theta * residual)) + paths.shift - ridge * v
-        step_v = xp.linalg.solve(system, right[:, :, None])[:, :, 0]
+        step_v = solve(system, right[:, :, None])[:, :, 0]
         step_a = theta * (residual - y * _scores(rows, step_v))
         step_r = target_r - r - r_over_a * step_a
         step_xi = target_xi - xi + xi_over_nu * step_a
@@ -313,14 +344,19 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     paths.a = xp.clip(a + dual * step_a, INSIDE * u, (1.0 - INSIDE) * u)
 
 
+def _along(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return a value of each row of each SVM beside the chunks of these, to multiply them by."""
+    return values.reshape(*rows.shape[:2], 1, rows.shape[3])
+
+
 def _scores(rows: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return w . z_n + b for the rows of each SVM."""
-    return (v[:, None, :] @ rows)[:, 0]
+    return (v[:, None, None, :] @ rows).reshape(len(v), -1)
 
 
 def _sums(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return sum_n weights_n (z_n, 1) of each SVM."""
-    return (rows @ weights[:, :, None])[:, :, 0]
+    return (rows @ _along(rows, weights).swapaxes(2, 3)).sum(axis=1)[:, :, 0]
 
 
 def _longest(values: np.ndarray, step: np.ndarray) -> np.ndarray:

@@ -21,20 +21,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from supred.common.arrays import (
-    HOST,
-    Place,
-    add_at,
-    at_least,
-    cast,
-    is_foreign,
-    on_host,
-    place_of,
-    positive_part,
-    smallest,
-)
 from supred.numerics.compiled import compiled, is_there, survey_of_rows
-from supred.numerics.svm_interior_point import interior_point
+from supred.numerics.svm_batch import PADDING, solve_batch
 
 # Rows that are asked for at first, per SVM, and at least so many per dimension.
 WORKING = 500
@@ -52,10 +40,6 @@ EDGES = np.concatenate([-_STEPS[::-1], _STEPS])
 N_BINS = len(EDGES) + 1
 # Merged rows are kept apart by class unless their sums would take more numbers than this.
 MOST_SUMS = 2_000_000
-# Smaller problems are solved on the host sooner than a device has begun.
-DEVICE_NUMBERS = 1_000_000
-# A row that pads a working set is a copy of another with this part of its bound.
-PADDING = 1e-30
 # What rounding leaves of a sum from which all members were taken.
 NOTHING_LEFT = 1e-12
 
@@ -156,42 +140,35 @@ def survey(
     for k in range(n_svms):
         begin, end = np.searchsorted(known[k], [first, first + n_rows])
         seen[k, known[k][begin:end] - first] = False
-    place, xp, put = place_of(Z), place_of(Z).xp, place_of(Z).put
     merged = np.zeros((n_svms, n_groups, N_BINS, 1 + Z.shape[1]))
-    if fast and is_there() and place.is_host:
+    if fast and is_there():
         slack, losses = np.empty((n_svms, n_rows)), np.zeros(n_svms)
         look = compiled(survey_of_rows)
         look(Z, class_index, u, guess, signs, groups, EDGES, ~seen, slack, losses, merged)
     else:
-        seen, slack = put(seen), place.empty((n_svms, n_rows), float)
-        slack[...] = slacks(Z, class_index, guess, signs).T
-        losses = on_host(positive_part(slack) @ u)
-        extended = xp.concatenate([place.zeros((n_rows, 1), float) + 1.0, Z], axis=1)
+        slack = np.ascontiguousarray(slacks(Z, class_index, guess, signs).T)
+        losses = np.maximum(slack, 0.0) @ u
+        extended = np.column_stack([np.ones(n_rows), Z])
         for k in range(n_svms):
-            bounds = u * (put(signs[:, k])[class_index] != 0) * seen[k]
-            cells = cells_of(slack[k], put(groups[:, k])[class_index])
+            bounds = u * (signs[class_index, k] != 0) * seen[k]
+            cells = cells_of(slack[k], groups[class_index, k])
             merged[k] = _sums(cells, bounds, extended, n_groups * N_BINS).reshape(merged[k].shape)
     near = []
     for k in range(n_svms):
-        candidates = xp.nonzero(seen[k] & (put(signs[:, k])[class_index] != 0))[0]
-        key = xp.abs(slack[k, candidates])
-        on_margin = xp.nonzero(key < ON_MARGIN)[0]
+        candidates = np.flatnonzero(seen[k] & (signs[class_index, k] != 0))
+        key = np.abs(slack[k, candidates])
+        on_margin = np.flatnonzero(key < ON_MARGIN)
         key[on_margin] = ON_MARGIN * hashed(first + candidates[on_margin])
         if most[k] < len(key):
-            nearest = xp.sort(smallest(key, most[k]))
+            nearest = np.sort(np.argpartition(key, most[k])[: most[k]])
             key, candidates = key[nearest], candidates[nearest]
-        columns = cast(class_index[candidates], float), u[candidates], slack[k, candidates]
-        rows = xp.concatenate([*(each[:, None] for each in columns), Z[candidates]], axis=1)
-        near.append(NearRows(most[k], on_host(key), first + on_host(candidates), on_host(rows)))
+        columns = class_index[candidates], u[candidates], slack[k, candidates], Z[candidates]
+        near.append(NearRows(most[k], key, first + candidates, np.column_stack(columns)))
     return losses, merged, tuple(near)
 
 
 def _sums(cells: np.ndarray, bounds: np.ndarray, extended: np.ndarray, n_cells: int) -> np.ndarray:
     """Return ``sum_n u_n (1, z_n)`` over the rows of each cell."""
-    if is_foreign(cells):
-        sums = place_of(cells).zeros((n_cells, extended.shape[1]), float)
-        add_at(sums, cells, bounds[:, None] * extended)
-        return on_host(sums)
     ends = np.arange(len(cells) + 1)
     return sparse.csc_matrix((bounds, cells, ends), shape=(n_cells, len(cells))) @ extended
 
@@ -200,25 +177,23 @@ def slacks(
     Z: np.ndarray, class_index: np.ndarray, guess: np.ndarray, signs: np.ndarray
 ) -> np.ndarray:
     """Return e_nk = 1 - y_nk (w_k . z_n + b_k), 0 where an SVM does not see a row."""
-    put = place_of(Z).put
-    y = put(signs)[class_index]
-    slack = 1.0 - y * (Z @ put(guess[:, :-1].T) + put(guess[:, -1]))
+    y = signs[class_index]
+    slack = 1.0 - y * (Z @ guess[:, :-1].T + guess[:, -1])
     return slack if signs.all() else slack * (y != 0)
 
 
 def cells_of(slack: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Return with which rows each one is merged: those of its group with about its slack."""
-    place = place_of(slack)
-    return N_BINS * group + place.xp.searchsorted(place.put(EDGES), slack)
+    return N_BINS * group + np.searchsorted(EDGES, slack)
 
 
 def hashed(numbers: np.ndarray) -> np.ndarray:
     """Return a number in [0, 1) for each whole number, the same one everywhere."""
-    # Whole numbers with a sign wrap around as those without do, and every array library has them.
+    # Whole numbers with a sign wrap around as those without do.
     x = numbers * (0x9E3779B97F4A7C15 - 2**64)
     x ^= (x >> 31) & (2**33 - 1)
     x *= 0xBF58476D1CE4E5B9 - 2**64
-    return cast((x >> 11) & (2**53 - 1), float) / 2.0**53
+    return ((x >> 11) & (2**53 - 1)) / 2.0**53
 
 
 def solve_over_blocks(
@@ -229,7 +204,6 @@ def solve_over_blocks(
     tol: float,
     start: np.ndarray | None = None,
     fast: bool = False,
-    place: Place = HOST,
 ) -> SVMs:
     """Solve one linear SVM per column of `signs` to a relative duality gap of `tol`.
 
@@ -244,8 +218,6 @@ def solve_over_blocks(
         A guess of w and b. An SVM that does not become better than that stays as it is.
     fast : bool
         Use the compiled loop where it is there.
-    place : Place
-        Where to solve the SVMs of the rows that came.
 
     Examples
     --------
@@ -299,7 +271,7 @@ def solve_over_blocks(
         last_gap = gap
         cold = not guess.any()
         guess[left], dual = _solve_together(
-            [sets[k] for k in left], None if cold else guess[left], 0.5 * tol, place
+            [sets[k] for k in left], None if cold else guess[left], 0.5 * tol
         )
         lower[left] = np.maximum(lower[left], dual)
     return SVMs(best[:, :-1].copy(), best[:, -1].copy(), upper, upper - lower)
@@ -354,12 +326,11 @@ class WorkingSet:
 
 
 def _solve_together(
-    sets: list[WorkingSet], guess: np.ndarray | None, tol: float, place: Place
+    sets: list[WorkingSet], guess: np.ndarray | None, tol: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve the SVMs of working sets; return w and b, and a lower bound of each objective.
 
-    They go through the same array operations, in coordinates in which the rows have mean zero and
-    unit size, padded to one size by copies of next to no weight.
+    They are padded to one size by copies of next to no weight.
     """
     rows = [each.all() for each in sets]
     sizes = [len(each) for each in rows]
@@ -368,77 +339,6 @@ def _solve_together(
     )
     for each, size in zip(padded, sizes, strict=True):
         each[size:, 1] *= PADDING
-    y, u, Z = padded[:, :, 0], padded[:, :, 1], padded[:, :, 2:]
-    center = np.einsum("kn,knl->kl", u, Z) / u.sum(axis=1)[:, None]
-    moved = Z - center[:, None]
-    spread = np.einsum("kn,knl,knl->k", u, moved, moved) / u.sum(axis=1)
-    scale = np.sqrt(np.where(spread > 0, spread / Z.shape[2], 1.0))[:, None]
-    moved /= scale[:, :, None]
-    if guess is not None:
-        bias = guess[:, -1] + (guess[:, :-1] * center).sum(axis=1)
-        guess = np.column_stack([guess[:, :-1] * scale, bias])
-    if padded.size < DEVICE_NUMBERS:
-        place = HOST
-    points = place.put(np.ascontiguousarray(moved.swapaxes(1, 2)))
-    y, u = place.put(np.ascontiguousarray(y)), place.put(u * scale**2)
-    v, primal, dual = _interior_point(points, y, u, guess, tol)
-    # A guess is no guide where the z step has put many rows on its margin: the path that
-    # begins there may end far from the optimum.
-    lost = np.flatnonzero(primal - dual > 2.0 * tol * primal)
-    if guess is not None and len(lost):
-        there = place.put(lost)
-        again = _interior_point(points[there], y[there], u[there], None, tol)
-        v[lost] = np.where((again[1] < primal[lost])[:, None], again[0], v[lost])
-        dual[lost] = np.maximum(dual[lost], again[2])
-    coef = v[:, :-1] / scale
-    bias = [best_bias(each, w) for each, w in zip(rows, coef, strict=True)]
-    return np.column_stack([coef, bias]), dual / scale[:, 0] ** 2
-
-
-def best_bias(rows: np.ndarray, w: np.ndarray) -> float:
-    """Return the b with the least sum of hinge losses, the middle if there are many.
-
-    The sum is convex and piecewise linear in b, with a corner at ``y_n - w . z_n`` where its slope
-    rises by u_n. Often it is flat between two corners: without a rule for this case b would depend
-    on which rows are merged.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, 2 + n_dimensions)
-        Sign, bound and z of each row.
-    w : ndarray of shape (n_dimensions,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from supred.numerics.svm_over_blocks import best_bias
-    >>> best_bias(np.array([[-1.0, 1.0, -2.0], [1.0, 1.0, 3.0]]), np.array([1.0]))
-    -0.5
-    """
-    corners = rows[:, 0] - rows[:, 2:] @ w
-    order = np.argsort(corners, kind="stable")
-    corners, bounds = corners[order], rows[order, 1]
-    slope = np.cumsum(bounds) - rows[rows[:, 0] > 0, 1].sum()  # right of each corner
-    nothing = ON_MARGIN * bounds.sum()
-    first = int(np.argmax(slope >= -nothing))
-    if slope[first] > nothing or first + 1 == len(corners):
-        return float(corners[first])
-    return float(0.5 * (corners[first] + corners[first + 1]))
-
-
-def _interior_point(
-    points: np.ndarray, y: np.ndarray, u: np.ndarray, guess: np.ndarray | None, tol: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return w and b of each SVM, its objective and a lower bound of that, on the host."""
-    xp, nothing = place_of(points).xp, np.zeros(points.shape[:2])
-    w, b, a, _ = interior_point(points, y, u, nothing, nothing[:, 0], tol, guess=guess)
-    slack = 1.0 - y * ((w[:, None] @ points)[:, 0] + b[:, None])
-    primal = 0.5 * xp.square(w).sum(axis=1) + (u * positive_part(slack)).sum(axis=1)
-    # Shrink the heavier side so that sum a_n y_n = 0 holds: then the dual objective is a bound.
-    for _ in range(2):
-        sides = xp.stack([(a * (y == sign)).sum(axis=1) for sign in (-1.0, 1.0)])
-        share = xp.min(sides, axis=0) / at_least(sides, 1e-300)
-        a = a * xp.where(y < 0, share[0][:, None], share[1][:, None])
-    force = (points @ (a * y)[:, :, None])[:, :, 0]
-    dual = a.sum(axis=1) - 0.5 * xp.square(force).sum(axis=1)
-    return np.column_stack([on_host(w), on_host(b)]), on_host(primal), on_host(dual)
+    y, u = (np.ascontiguousarray(padded[:, :, column]) for column in (0, 1))
+    v, _, dual = solve_batch(y, u, padded[:, :, 2:], guess, tol)
+    return v, dual

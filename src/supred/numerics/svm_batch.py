@@ -1,0 +1,139 @@
+"""Linear SVMs with their own rows each, solved together where these are, with a certificate."""
+
+from typing import Any
+
+import numpy as np
+
+from supred.common.arrays import (
+    at_least,
+    at_most,
+    on_host,
+    place_of,
+    positive_part,
+    tall_product,
+)
+from supred.numerics.svm_interior_point import interior_point
+
+# A row that only pads its SVM's rows to the size of the others has this part of its bound.
+PADDING = 1e-30
+# Bounds below this part of the largest are padding.
+LEAST_BOUND = 1e-20
+# A sum of hinge losses whose slope is at most this part of all bounds is flat.
+FLAT = 1e-9
+
+
+def solve_batch(
+    y: Any, u: Any, Z: Any, guess: np.ndarray | None, tol: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Solve linear SVMs in coordinates in which the rows of each have mean zero and unit size.
+
+    Parameters
+    ----------
+    y : array of shape (n_svms, n_rows)
+        -1.0 and 1.0, both present in each SVM.
+    u : array of shape (n_svms, n_rows)
+        Upper bounds of the dual variables, all positive.
+    Z : array of shape (n_svms, n_rows, n_dimensions)
+    guess : ndarray of shape (n_svms, n_dimensions + 1), optional
+        w and b from which to start.
+    tol : float
+        Relative duality gap.
+
+    Returns
+    -------
+    v : ndarray of shape (n_svms, n_dimensions + 1)
+        w and b; of all b that are optimal for w the middle.
+    primal, dual : ndarrays of shape (n_svms,)
+        The objective of v, and a lower bound of the least one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.svm_batch import solve_batch
+    >>> Z = np.array([[[-1.0], [1.0]]])
+    >>> v, primal, dual = solve_batch(np.sign(Z[:, :, 0]), np.ones((1, 2)), Z, None, 1e-9)
+    >>> v.round(4), primal.round(4)
+    (array([[1., 0.]]), array([0.5]))
+    """
+    xp, put = place_of(Z).xp, place_of(Z).put
+    total = u.sum(axis=1)
+    center = tall_product(u[:, :, None], Z)[:, 0] / total[:, None]
+    points = Z - center[:, None]
+    spread = on_host(tall_product(u[:, :, None], xp.square(points))[:, 0].sum(axis=1) / total)
+    scale = np.sqrt(np.where(spread > 0, spread / Z.shape[2], 1.0))[:, None]
+    points /= put(scale)[:, :, None]
+    bounds = u * put(scale) ** 2
+    moved = None
+    if guess is not None:
+        bias = guess[:, -1] + (guess[:, :-1] * on_host(center)).sum(axis=1)
+        moved = np.column_stack([guess[:, :-1] * scale, bias])
+    v, primal, dual = _certified(points, y, bounds, moved, tol)
+    # A guess is no guide where the z step has put many rows on its margin: the path that
+    # begins there may end far from the optimum.
+    lost = np.flatnonzero(primal - dual > 2.0 * tol * primal)
+    if guess is not None and len(lost):
+        there = put(lost)
+        again = _certified(points[there], y[there], bounds[there], None, tol)
+        v[lost] = np.where((again[1] < primal[lost])[:, None], again[0], v[lost])
+        dual[lost] = np.maximum(dual[lost], again[2])
+    coef = v[:, :-1] / scale
+    scores = (Z @ put(coef)[:, :, None])[:, :, 0]
+    bias = best_biases(y, u, scores)
+    losses = (u * positive_part(1.0 - y * (scores + bias[:, None]))).sum(axis=1)
+    primal = 0.5 * np.square(coef).sum(axis=1) + on_host(losses)
+    return np.column_stack([coef, on_host(bias)]), primal, dual / scale[:, 0] ** 2
+
+
+def best_biases(y: Any, u: Any, scores: Any) -> Any:
+    """Return for each SVM the b with the least sum of hinge losses, the middle if there are many.
+
+    The sum is convex and piecewise linear in b, with a corner at ``y_n - w . z_n`` where its slope
+    rises by u_n. Often it is flat between two corners: without a rule for this case b would depend
+    on which rows are merged.
+
+    Parameters
+    ----------
+    y, u : arrays of shape (n_svms, n_rows)
+        Signs and bounds of the rows.
+    scores : array of shape (n_svms, n_rows)
+        ``w . z_n``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.svm_batch import best_biases
+    >>> best_biases(np.array([[-1.0, 1.0]]), np.ones((1, 2)), np.array([[-2.0, 3.0]]))
+    array([-0.5])
+    """
+    place = place_of(u)
+    xp, svms = place.xp, place.put(np.arange(len(u)))
+    least = LEAST_BOUND * xp.max(u, axis=1)[:, None]
+    corners = xp.where(u < least, np.inf, y - scores)
+    order = xp.argsort(corners, axis=1)
+    corners, bounds = corners[svms[:, None], order], u[svms[:, None], order]
+    # The slope right of each corner.
+    slope = xp.cumsum(bounds, axis=1) - (u * (y > 0)).sum(axis=1)[:, None]
+    nothing = FLAT * u.sum(axis=1)
+    first = (slope < -nothing[:, None]).sum(axis=1)
+    second = at_most(first + 1, u.shape[1] - 1)
+    here, there = corners[svms, first], corners[svms, second]
+    return 0.5 * (here + xp.where(slope[svms, first] > nothing, here, there))
+
+
+def _certified(
+    Z: Any, y: Any, u: Any, guess: np.ndarray | None, tol: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return w and b of each SVM, its objective and a lower bound of that, on the host."""
+    xp, nothing = place_of(Z).xp, np.zeros((len(Z), Z.shape[2]))
+    columns = Z.swapaxes(1, 2)
+    w, b, a, _ = interior_point(columns, y, u, nothing, nothing[:, 0], tol, guess=guess)
+    slack = 1.0 - y * ((Z @ w[:, :, None])[:, :, 0] + b[:, None])
+    primal = 0.5 * xp.square(w).sum(axis=1) + (u * positive_part(slack)).sum(axis=1)
+    # Shrink the heavier side so that sum a_n y_n = 0 holds: then the dual objective is a bound.
+    for _ in range(2):
+        sides = xp.stack([(a * (y == sign)).sum(axis=1) for sign in (-1.0, 1.0)])
+        share = xp.min(sides, axis=0) / at_least(sides, 1e-300)
+        a = a * xp.where(y < 0, share[0][:, None], share[1][:, None])
+    force = tall_product((a * y)[:, :, None], Z)[:, 0]
+    dual = a.sum(axis=1) - 0.5 * xp.square(force).sum(axis=1)
+    return np.column_stack([on_host(w), on_host(b)]), on_host(primal), on_host(dual)

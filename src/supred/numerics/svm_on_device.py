@@ -1,0 +1,244 @@
+"""Linear SVMs on rows that lie in blocks on a device, which is best at few, large operations.
+
+As :mod:`supred.numerics.svm_over_blocks` does it, rows near the margins are taken as they are and
+the others merged, which bounds the objective from below; but as many rows are taken as a device
+needs to be busy, all SVMs go through each operation together, and nothing leaves the device but
+a few numbers of each SVM per round. A problem that fits is solved as a whole in one round.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from supred.common.arrays import (
+    CHUNK,
+    on_host,
+    place_of,
+    positive_part,
+    smallest,
+    tall_product,
+)
+from supred.numerics.svm_batch import PADDING, solve_batch
+from supred.numerics.svm_over_blocks import MAX_ROUNDS, NOTHING_LEFT, SLOW, Blocks, SVMs
+
+# Rows that are taken at first, over all SVMs, and how many times more where that was too few.
+TAKEN, GROWTH = 2**21, 4
+# Most numbers that are taken, of which the method makes about thirty times as many.
+MOST_NUMBERS = 2**28
+# Rows of one sign are merged if their slack lies between the same two of these.
+EDGES = np.array([-1.0, -0.1, 0.0, 0.1, 1.0])
+N_CELLS = 2 * (len(EDGES) + 1)
+
+
+@dataclass
+class TakenRows:
+    """The rows nearest to the margin of each SVM; of two of these the nearest are kept.
+
+    Attributes
+    ----------
+    most : int
+    slack, y, u : arrays of shape (n_svms, n_rows)
+    Z : array of shape (n_svms, n_rows, n_dimensions)
+    """
+
+    most: int
+    slack: Any
+    y: Any
+    u: Any
+    Z: Any
+
+    def __iadd__(self, other: "TakenRows") -> "TakenRows":
+        xp = place_of(self.Z).xp
+        for name in ("slack", "y", "u", "Z"):
+            setattr(self, name, xp.concatenate([getattr(self, name), getattr(other, name)], axis=1))
+        if self.u.shape[1] > self.most:
+            nearest = smallest(_distance(self.slack, self.u), self.most)
+            svms = place_of(self.Z).put(np.arange(len(nearest)))[:, None]
+            for name in ("slack", "y", "u", "Z"):
+                setattr(self, name, getattr(self, name)[svms, nearest])
+        return self
+
+
+def look(
+    first: int,
+    Z: Any,
+    class_index: Any,
+    u: Any,
+    guess: np.ndarray,
+    signs: np.ndarray,
+    most: int,
+    merge: bool,
+) -> tuple[Any, Any, TakenRows]:
+    """Look at a block from the margins of a guess.
+
+    Parameters
+    ----------
+    first : int
+        Number of the block's first row, which does not matter here.
+    Z : array of shape (n_rows, n_dimensions)
+    class_index : array of shape (n_rows,)
+    u : array of shape (n_rows,)
+        Upper bounds of the dual variables.
+    guess : ndarray of shape (n_svms, n_dimensions + 1)
+        w and b.
+    signs : ndarray of shape (n_classes, n_svms)
+        +1, -1 or 0.
+    most : int
+        Rows that may be taken for each SVM.
+    merge : bool
+        Whether there are more rows than that in all blocks.
+
+    Returns
+    -------
+    losses : array of shape (n_svms,)
+        sum_n u_n max(0, e_n).
+    merged : array of shape (n_svms, N_CELLS, 1 + n_dimensions)
+        sum_n u_n (1, z_n) over all rows of each cell.
+    taken : TakenRows
+    """
+    place = place_of(Z)
+    xp, put = place.xp, place.put
+    n_svms = len(guess)
+    y = put(signs)[class_index]  # (n_rows, n_svms)
+    slack = 1.0 - y * (Z @ put(guess[:, :-1].T) + put(guess[:, -1]))
+    bounds = u[:, None] * (y != 0)
+    losses = (bounds * positive_part(slack)).sum(axis=0)
+    merged = place.zeros((n_svms, N_CELLS, 1 + Z.shape[1]), float)
+    every = xp.broadcast_to(Z, (n_svms, *Z.shape))
+    if not merge:
+        return losses, merged, TakenRows(most, slack.T, y.T, bounds.T, every)
+    wide = xp.concatenate([place.zeros((len(Z), 1), float) + 1.0, Z], axis=1)
+    cells = _cells(slack, y)
+    for cell in range(N_CELLS):
+        merged[:, cell] = tall_product(bounds * (cells == cell), wide)
+    if len(Z) <= most:
+        return losses, merged, TakenRows(most, slack.T, y.T, bounds.T, every)
+    nearest = smallest(_distance(slack, bounds).T, most)
+    svms = put(np.arange(n_svms))[:, None]
+    columns = (values.T[svms, nearest] for values in (slack, y, bounds))
+    return losses, merged, TakenRows(most, *columns, Z[nearest])
+
+
+def _distance(slack: Any, bounds: Any) -> Any:
+    """Return how far rows are from a margin, endlessly where the SVM does not see them."""
+    xp = place_of(slack).xp
+    return xp.where(bounds > 0, xp.abs(slack), np.inf)
+
+
+def _cells(slack: Any, y: Any) -> Any:
+    """Return with which rows each one is merged: those of its sign with about its slack."""
+    cells = (y > 0) * (len(EDGES) + 1)
+    for edge in EDGES.tolist():
+        cells += slack > edge
+    return cells
+
+
+def problem_of(taken: TakenRows, merged: Any | None) -> tuple[Any, Any, Any]:
+    """Return signs, bounds and coordinates of the rows that were taken, and of merged ones.
+
+    The rows that were taken are no members of the merged rows any more. What an SVM does not see
+    and what fills the last chunk has next to no weight.
+    """
+    place = place_of(taken.Z)
+    xp, (n_svms, n_rows, n_dimensions) = place.xp, taken.Z.shape
+    y, u, Z = [taken.y], [taken.u], [taken.Z]
+    if merged is not None:
+        ones = place.zeros((n_svms, n_rows, 1), float) + 1.0
+        wide, cells = xp.concatenate([ones, taken.Z], axis=2), _cells(taken.slack, taken.y)
+        for cell in range(N_CELLS):
+            members = taken.u * (cells == cell)
+            left = merged[:, cell] - tall_product(members[:, :, None], wide)[:, 0]
+            there = left[:, :1] > NOTHING_LEFT * merged[:, cell, :1]
+            u.append(xp.where(there, left[:, :1], 0.0))
+            mean = left[:, 1:] / xp.where(there, left[:, :1], 1.0)
+            Z.append(xp.where(there, mean, 0.0)[:, None])
+            y.append(0.0 * left[:, :1] + (1.0 if cell > len(EDGES) else -1.0))
+    missing = -sum(part.shape[1] for part in u) % CHUNK
+    if missing and n_rows > CHUNK:
+        u.append(place.zeros((n_svms, missing), float))
+        y.append(u[-1] + 1.0)
+        Z.append(place.zeros((n_svms, missing, n_dimensions), float))
+    bounds = xp.concatenate(u, axis=1)
+    least = PADDING * xp.max(bounds, axis=1)[:, None]
+    sides = xp.concatenate(y, axis=1)
+    return xp.where(sides == 0, 1.0, sides), xp.maximum(bounds, least), xp.concatenate(Z, axis=1)
+
+
+def solve_on_device(
+    blocks: Blocks,
+    signs: np.ndarray,
+    n_dimensions: int,
+    *,
+    tol: float,
+    start: np.ndarray | None = None,
+) -> SVMs:
+    """Solve one linear SVM per column of `signs` to a relative duality gap of `tol`.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    signs : ndarray of shape (n_classes, n_svms)
+        Sign of each class in each SVM: +1, -1 or 0.
+    n_dimensions : int
+    tol : float
+    start : ndarray of shape (n_svms, n_dimensions + 1), optional
+        A guess of w and b. An SVM that does not become better than that stays as it is.
+
+    Examples
+    --------
+    Arrays of the host will do.
+
+    >>> import numpy as np
+    >>> from supred.numerics.svm_on_device import solve_on_device
+    >>> class Block:  # all rows are one block
+    ...     def sum(self, function, *arguments):
+    ...         return function(0, np.array([[-1.0], [1.0]]), np.arange(2), np.ones(2), *arguments)
+    >>> svms = solve_on_device(Block(), np.array([[-1], [1]]), 1, tol=1e-8)
+    >>> svms.coef.round(4), bool(svms.gap[0] < 1e-8)
+    (array([[1.]]), True)
+    """
+    signs = np.asarray(signs, dtype=float)
+    n_svms, n_rows = signs.shape[1], blocks.sum(_count)
+    limit = min(n_rows, MOST_NUMBERS // (n_svms * (n_dimensions + 1)))
+    most = min(limit, max(CHUNK, TAKEN // n_svms))
+    guess = np.zeros((n_svms, n_dimensions + 1)) if start is None else start.copy()
+    best, upper, lower = guess.copy(), np.full(n_svms, np.inf), np.zeros(n_svms)
+    left, last_gap = np.arange(n_svms), np.full(n_svms, np.inf)
+    for _ in range(MAX_ROUNDS):
+        merge = n_rows > most
+        losses, merged, taken = blocks.sum(look, guess[left], signs[:, left], most, merge)
+        objective = 0.5 * np.square(guess[left, :-1]).sum(axis=1) + on_host(losses)
+        _keep_better(best, upper, left, guess[left], objective)
+        gap = upper - lower
+        some = (gap > tol * upper)[left]
+        slow = bool((gap > SLOW * last_gap)[left][some].any())
+        stuck = slow and last_gap[left].max() < np.inf and most == limit
+        if not some.any() or stuck:
+            break
+        last_gap = gap
+        problem = problem_of(taken, merged if merge else None)
+        if not some.all():
+            there = place_of(taken.Z).put(np.flatnonzero(some))
+            left, problem = left[some], tuple(values[there] for values in problem)
+        warm = guess[left] if guess.any() else None
+        guess[left], objective, dual = solve_batch(*problem, warm, 0.5 * tol)
+        lower[left] = np.maximum(lower[left], dual)
+        if not merge:  # the objective is that of all rows
+            _keep_better(best, upper, left, guess[left], objective)
+            break
+        if slow:
+            most = min(limit, GROWTH * most)
+    return SVMs(best[:, :-1].copy(), best[:, -1].copy(), upper, upper - lower)
+
+
+def _count(first: int, Z: Any, class_index: Any, u: Any) -> int:
+    return len(Z)
+
+
+def _keep_better(
+    best: np.ndarray, upper: np.ndarray, svms: np.ndarray, found: np.ndarray, values: np.ndarray
+) -> None:
+    """Keep the parameters of the SVMs whose objective is less than before."""
+    better = values < upper[svms]
+    best[svms[better]], upper[svms[better]] = found[better], values[better]
