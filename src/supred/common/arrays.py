@@ -184,6 +184,17 @@ def positive_part(values: Any) -> Any:
     return place_of(values).xp.maximum(values, 0.0)
 
 
+def write_better(best: Any, better: Any, values: Any, which: Any) -> None:
+    """Write the rows of `values` that are better to the rows of `best` that `which` names.
+
+    On a device, where nothing shall wait for how many they are, `which` must be all rows.
+    """
+    if is_foreign(best):
+        best[...] = place_of(best).xp.where(better[:, None], values, best)
+    else:
+        best[which[better]] = values[better]
+
+
 def smallest(values: Any, count: int) -> Any:
     """Return the indices of the `count` smallest values along the last axis, in no order."""
     if hasattr(values, "topk"):
@@ -252,6 +263,14 @@ def solve_triangular(triangles: Any, right: Any, *, upper: bool) -> Any:
     if hasattr(xp.linalg, "solve_triangular"):
         return xp.linalg.solve_triangular(triangles, right, upper=upper)
     return xp.linalg.solve(triangles, right)
+
+
+def inverses(matrices: Any) -> Any:
+    """Return the inverses of matrices; on a device nothing waits for a check of these."""
+    xp = place_of(matrices).xp
+    if hasattr(xp.linalg, "inv_ex"):
+        return xp.linalg.inv_ex(matrices)[0]
+    return xp.linalg.inv(matrices)
 
 
 def recorded(function: Callable[..., None], place: Place) -> Callable[..., None]:

@@ -176,20 +176,22 @@ def _ascend(
                 t_open[k] = new
         sweeps += batch
         batch *= 2
-        unfinished = ~_finished(F[rows].T, y_open, coef, intercept, c, z_open, t_open, tol)
-        if not unfinished.all():
+        there = _finished(F[rows].T, y_open, coef, intercept, c, z_open, t_open, tol)
+        left = xp.nonzero(~there)[0]
+        if len(left) < len(rows):
             if z_open is not z:
                 z[:, rows], t[:, rows] = z_open, t_open
-            rows = rows[unfinished]
+            rows = rows[left]
             z_open, t_open, y_open = z[:, rows], t[:, rows], y[:, rows]
         if not len(rows) or sweeps < FIRST_JUMP or len(coef) > MOST_SVMS:
             continue
         z_there, t_there = _jump(F[rows].T, y_open, coef, intercept, c, t_open)
         there = _finished(F[rows].T, y_open, coef, intercept, c, z_there, t_there, tol)
-        if there.any():
-            z[:, rows[there]], t[:, rows[there]] = z_there[:, there], t_there[:, there]
-            z_open, t_open, y_open = z_open[:, ~there], t_open[:, ~there], y_open[:, ~there]
-            rows = rows[~there]
+        arrived, left = xp.nonzero(there)[0], xp.nonzero(~there)[0]
+        if len(arrived):
+            z[:, rows[arrived]], t[:, rows[arrived]] = z_there[:, arrived], t_there[:, arrived]
+            z_open, t_open, y_open = z_open[:, left], t_open[:, left], y_open[:, left]
+            rows = rows[left]
     if len(rows):
         hard_z, hard_t = solve_hard_rows(F[rows], y_open.T, coef, intercept, c, HARD_TOL)
         z[:, rows] = hard_z.T

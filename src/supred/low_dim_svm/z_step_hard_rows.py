@@ -12,10 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from supred.common.arrays import at_least, at_most, copied, place_of, positive_part
-from supred.numerics.svm_interior_point import TO_BOUNDARY
+from supred.common.arrays import (
+    at_least,
+    at_most,
+    copied,
+    inverses,
+    place_of,
+    positive_part,
+    write_better,
+)
 
 MAX_ITER = 40
+# Fraction of the way to the boundary that a step may go.
+TO_BOUNDARY = 0.995
 # A gap of this many times c is none: the loss of a hinge of 1e-10.
 NOTHING = 1e-10
 
@@ -78,7 +87,7 @@ def solve_hard_rows(
         system = theta @ outer
         system[:, :: n_dimensions + 1] += 2.0
         # well conditioned from below by the 2 I
-        inverse = xp.linalg.inv(system.reshape(-1, n_dimensions, n_dimensions))
+        inverse = inverses(system.reshape(-1, n_dimensions, n_dimensions))
 
         def newton(target_r: np.ndarray | float, target_xi: np.ndarray | float) -> tuple:
             residual = slack + target_r - target_xi  # noqa: B023
@@ -116,13 +125,13 @@ def solve_hard_rows(
         for candidate, candidate_slack in ((z, slack), (from_dual, dual_slack)):
             cost = cost_of(candidate, candidate_slack)
             better = cost < upper
-            upper[better] = cost[better]
-            result_z[rows[better]] = candidate[better]
-            result_t[rows[better]] = (t * part)[better]
+            upper = xp.where(better, cost, upper)
+            write_better(result_z, better, candidate, rows)
+            write_better(result_t, better, t * part, rows)
         unfinished = upper - lower > tol * upper + NOTHING * c
         if not unfinished.any():
             break
-        if not unfinished.all():
+        if place.is_host and not unfinished.all():
             rows = rows[unfinished]
             F, y, part, z, t, r, xi, slack, lower, upper = (
                 array[unfinished] for array in (F, y, part, z, t, r, xi, slack, lower, upper)

@@ -28,22 +28,23 @@ from supred.common.arrays import (
     at_least,
     at_most,
     copied,
-    is_foreign,
     on_host,
     place_of,
     positive_part,
     solve,
+    write_better,
 )
 
 MAX_ITER = 200
 # Fraction of the way to the boundary that a step may go.
-TO_BOUNDARY = 0.995
+TO_BOUNDARY = 0.95
 # No progress of the gap over this many iterations ends the iteration: the last digits are gone.
 PATIENCE = 40
 # A start whose a comes this near to a bound, as a part of u, is centred.
 LOPSIDED = 0.02
-# A path that begins at a guess begins with at least this mu.
-LEAST_MU = 0.02
+# A path that begins at a guess begins with this part of the mean distance to the margin as mu,
+# and with at least the second number.
+FIRST_MU, LEAST_MU = 0.1, 0.02
 # A path that ends at a larger relative gap is begun again from the best point on it.
 LOST_GAP = 1e-3
 # Nothing comes nearer to its bound than this, relatively.
@@ -252,7 +253,7 @@ def _start_at(
     slack = 1.0 - y * _scores(rows, v)
     xp, far = place_of(y).xp, abs(slack)
     mu = (u * far).sum(axis=1, keepdims=True) / u.sum(axis=1, keepdims=True)
-    mu = at_least(mu, LEAST_MU)
+    mu = at_least(FIRST_MU * mu, LEAST_MU)
     least = 2.0 * mu / (xp.sqrt(xp.square(slack) + 4.0 * xp.square(mu)) + 2.0 * mu + far)
     share = xp.where(slack < 0, least, 1.0 - least)
     rest = xp.where(slack < 0, 1.0 - least, least)
@@ -279,7 +280,7 @@ def _note_bounds(paths: _Paths, slack: np.ndarray, best_v: np.ndarray, best_a: n
     primal -= (paths.shift * paths.v).sum(axis=1)
     better = primal < paths.upper
     paths.upper = xp.where(better, primal, paths.upper)
-    _keep(best_v, better, paths.v, paths.which)
+    write_better(best_v, better, paths.v, paths.which)
 
     force = _sums(paths.rows, paths.y * paths.a) + paths.shift
     dual = paths.a.sum(axis=1) + paths.offset - 0.5 * xp.square(force[:, :-1]).sum(axis=1)
@@ -287,19 +288,11 @@ def _note_bounds(paths: _Paths, slack: np.ndarray, best_v: np.ndarray, best_a: n
     dual -= xp.abs(force[:, -1]) * (1.0 + xp.abs(paths.v[:, -1]))
     better = dual > paths.lower
     paths.lower = xp.where(better, dual, paths.lower)
-    _keep(best_a, better, paths.a, paths.which)
+    write_better(best_a, better, paths.a, paths.which)
 
     gap = paths.upper - paths.lower
     paths.waited = (paths.waited + 1) * ~(gap < 0.9 * paths.least_gap)
     paths.least_gap = xp.minimum(gap, paths.least_gap)
-
-
-def _keep(best: np.ndarray, better: np.ndarray, values: np.ndarray, which: np.ndarray) -> None:
-    """Write the values of the SVMs that are better now to their places."""
-    if is_foreign(best):
-        best[...] = place_of(best).xp.where(better[:, None], values, best)
-    else:
-        best[which[better]] = values[better]
 
 
 def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:

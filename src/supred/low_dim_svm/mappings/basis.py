@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.base.state import present_attributes, register
-from supred.common.arrays import cast, is_foreign, on_host, place_of, type_name
+from supred.common.arrays import cast, is_foreign, on_host, place_of, tall_product, type_name
 from supred.common.threads import one_blas_thread
 from supred.low_dim_svm.mappings.f_step import NormalEquations
 from supred.low_dim_svm.visit import Coordinates
@@ -198,10 +198,10 @@ def moments(phi: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
 def products(phi: Any, target: np.ndarray) -> np.ndarray:
     """Return Phi^T T of a block on the host, multiplied in its own precision.
 
-    On a device blocks have so many rows that the products are in double precision.
+    On a device, where blocks have many more rows, sums of its chunks are in double precision.
     """
     if is_foreign(phi):
-        return on_host(cast(phi, float).T @ target)
+        return on_host(tall_product(phi, cast(target, type_name(phi))))
     target = target.astype(phi.dtype, copy=False)
     return np.asarray(phi.T @ target, dtype=float)
 
