@@ -25,6 +25,7 @@ _PUBLIC = {
     "MaxMarginProjection": "supred.max_margin.classifier",
     "RBFNetClassifier": "supred.rbf_net.classifier",
     "RowBlocks": "supred.rows.files.row_blocks",
+    "on_device": "supred.rows.device",
     "stack_tasks": "supred.max_margin.tasks",
 }
 

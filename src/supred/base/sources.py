@@ -80,7 +80,7 @@ def check_rows_and_labels(
     """Return the source, the classes and the index of each row's class."""
     check_source(model, X, reset=True)
     model._unit_exponent = 0  # rows out of memory keep their own unit
-    check_not_vanishing(X)
+    check_not_vanishing(X.at_home)
     return X, *encode_labels(source_labels(X, y))
 
 

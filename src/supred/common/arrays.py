@@ -5,8 +5,10 @@ it is given. Where arrays live is a :class:`Place`; small arrays are put there w
 needed, and what is light is done by NumPy on the host.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,7 +58,36 @@ class Place:
 
     def put(self, values: Any) -> Any:
         """Return an array of the host here, as it is if it is here already."""
-        return np.asarray(values) if self.is_host else self.xp.asarray(values, device=self.device)
+        if self.is_host:
+            return np.asarray(values)
+        if not is_foreign(values):  # torch warns of arrays that must not be written to
+            values = np.require(values, requirements="W")
+        return self.xp.asarray(values, device=self.device)
+
+    def begin_copy(self, block: np.ndarray) -> Callable[[], Any]:
+        """Begin to copy an array of the host here; return what waits for it and returns it.
+
+        To a CUDA device of torch it is copied from pinned memory, in a stream of its own, while
+        the device computes.
+        """
+        if getattr(self.device, "type", None) != "cuda":
+            there = self.put(block)
+            return lambda: there
+        import torch
+
+        block = np.require(block, requirements=["C", "W"])
+        stream = _copy_stream(self.device)
+        with torch.cuda.stream(stream):
+            copy = torch.from_numpy(block).pin_memory().to(self.device, non_blocking=True)
+            done = stream.record_event()
+
+        def wait() -> Any:
+            current = torch.cuda.current_stream(self.device)
+            current.wait_event(done)
+            copy.record_stream(current)
+            return copy
+
+        return wait
 
     @property
     def block_numbers(self) -> int:
@@ -91,6 +122,14 @@ class Place:
         return getattr(self.xp, function)(shape, dtype=kind, device=self.device)
 
 
+@lru_cache
+def _copy_stream(device: Any) -> Any:
+    """Return the stream in which blocks are copied to a CUDA device of torch."""
+    import torch
+
+    return torch.cuda.Stream(device)
+
+
 HOST = Place()
 _NAMESPACES: dict[str, Any] = {}
 
@@ -113,6 +152,47 @@ def place_of(values: Any) -> Place:
         with config_context(array_api_dispatch=True):
             _NAMESPACES[library] = get_namespace_and_device(values)[0]
     return Place(_NAMESPACES[library], values.device)
+
+
+def place_named(device: Any) -> Place:
+    """Return the place of torch's name of a device, of its device object or of CuPy's.
+
+    Parameters
+    ----------
+    device : str or device
+        "cuda", "cuda:1", "cpu" (torch on the host), "auto": CUDA if torch finds it, else NumPy.
+
+    Examples
+    --------
+    >>> from supred.common.arrays import place_named
+    >>> place_named("nowhere")
+    Traceback (most recent call last):
+    ValueError: device='nowhere' is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'.
+    """
+    if type(device).__module__.partition(".")[0] == "cupy":
+        import cupy
+
+        with device:
+            return place_of(cupy.empty(0))
+    name = str(device)
+    if name not in ("auto", "cpu", "cuda") and not re.fullmatch(r"cuda:\d+", name):
+        raise ValueError(f"device={name!r} is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'.")
+    try:
+        import torch
+    except ImportError:
+        if name == "auto":
+            return HOST
+        raise ImportError(f"device={name!r} needs torch; install 'supred[torch]'.") from None
+    if name == "auto":
+        if not torch.cuda.is_available():
+            return HOST
+        name = "cuda"
+    if name != "cpu" and int(name.partition(":")[2] or 0) >= torch.cuda.device_count():
+        raise ValueError(
+            f"device={name!r} is not there: torch finds {torch.cuda.device_count()} CUDA "
+            "device(s); use 'auto' or 'cpu'."
+        )
+    return place_of(torch.empty(0, device=name))
 
 
 def stays_in_place(values: Any) -> bool:

@@ -126,6 +126,23 @@ def in_order(function: Callable[..., Any], calls: Iterable[tuple]) -> Iterator[A
             yield waiting.popleft().result()
 
 
+def ahead(items: Iterable[Any]) -> Iterator[Any]:
+    """Yield items, each of which is made in another thread while the one before is used.
+
+    Examples
+    --------
+    >>> from supred.common.threads import ahead
+    >>> list(ahead(k * k for k in range(4)))
+    [0, 1, 4, 9]
+    """
+    iterator, end = iter(items), object()
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, iterator, end)
+        while (item := coming.result()) is not end:
+            coming = pool.submit(next, iterator, end)
+            yield item
+
+
 def map_in_threads(
     function: Callable[..., Any], tasks: Iterable[tuple], n_jobs: int | None
 ) -> list[Any]:

@@ -7,15 +7,16 @@ offers these two, whatever the rows are: an array, a sparse matrix, files, a clu
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import starmap
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from supred.common.arrays import HOST, Place, cast, place_of, type_name
-from supred.common.threads import in_order
-from supred.rows.values import LocalValues, RowValues, total_of
+from supred.common.arrays import HOST, Place, cast, on_host, place_of, type_name
+from supred.common.threads import ahead, in_order
+from supred.rows.values import LocalValues, RowValues, StoredValues, total_of
 
 # A block of this many numbers (32 MB in single precision) is large enough for BLAS to run at full
 # speed: products with 2500 basis functions are a quarter slower in blocks of 2 million.
@@ -59,6 +60,9 @@ class Rows(ABC):
         Whether the blocks are sparse.
     place : Place
         Where the blocks are, and what is made of them.
+    from_host : bool
+        Whether blocks are copied to a device when they are visited: then the values of rows and
+        what is made of each row stay on the host, and the device holds a few blocks at a time.
     """
 
     n_rows: int
@@ -66,6 +70,7 @@ class Rows(ABC):
     dtype: np.dtype
     is_sparse: bool = False
     place: Place = HOST
+    from_host: bool = False
 
     @abstractmethod
     def sum(self, function: Callable[..., Any], *along: np.ndarray) -> Any:
@@ -137,6 +142,11 @@ class RowSource(ABC):
     def array(self) -> Any:
         """The rows as one array where there is one (a memory map), else None."""
         return None
+
+    @property
+    def at_home(self) -> "RowSource":
+        """The same rows on the host."""
+        return self
 
     def labels(self) -> np.ndarray | None:
         """Return the labels that come with the rows, if any do."""
@@ -219,8 +229,10 @@ class LocalRows(Rows):
             return function(self.made(part, fetched), *arguments)
 
         fetched = ((part, self.fetch(part), rest) for part, rest in calls)
+        if self.place.is_host:
+            return in_order(visit, fetched)
         # A device is kept busy by one thread, and has no room for many blocks.
-        return in_order(visit, fetched) if self.place.is_host else starmap(visit, fetched)
+        return starmap(visit, ahead(fetched) if self.from_host else fetched)
 
     def sum(self, function: Callable[..., Any], *along: np.ndarray) -> Any:
         """Add up ``function(block, *slices)`` over the blocks, in order."""
@@ -236,7 +248,8 @@ class LocalRows(Rows):
     def map(self, function: Callable[..., np.ndarray], *along: np.ndarray) -> np.ndarray:
         """Stack ``function(block, *slices)``, which has one row per row of the block."""
         parts = list(self.parts())
-        visits = self.visits(function, self._slices(parts, along))
+        answer = partial(_answer_on_host, function) if self.from_host else function
+        visits = self.visits(answer, self._slices(parts, along))
         result: np.ndarray | None = None
         for part, values in zip(parts, visits, strict=True):
             if len(values) == self.n_rows:
@@ -252,6 +265,9 @@ class LocalRows(Rows):
     def attach(self, make: Callable[..., Any], *along: np.ndarray) -> "LocalValues":
         """Return one value per block, ``make(first_row, *slices)``."""
         parts = list(self.parts())
+        if self.from_host:
+            kept = [make(part.start, *(values[part] for values in along)) for part in parts]
+            return StoredValues(self, parts, kept)
         made = [make(part.start, *slices) for part, slices in self._slices(parts, along)]
         return LocalValues(self, parts, made)
 
@@ -260,6 +276,10 @@ class LocalRows(Rows):
     ) -> "DerivedRows":
         """Return the rows ``function(block)``, kept up to `cache_bytes`."""
         return DerivedRows(self.resized(width), function, width, cache_bytes)
+
+
+def _answer_on_host(function: Callable[..., Any], *arguments: Any) -> Any:
+    return on_host(function(*arguments))
 
 
 class ArrayRows(LocalRows):
@@ -337,7 +357,7 @@ class DerivedRows(LocalRows):
         self.function = function
         self.n_rows, self.n_features = parent.n_rows, width
         self.dtype, self.place = parent.dtype, parent.place
-        self.is_sparse = parent.is_sparse
+        self.is_sparse, self.from_host = parent.is_sparse, parent.from_host
         self.kept: dict[int, Any] = {}  # by the first row of the block
         self.cache_bytes = cache_bytes
 

@@ -36,6 +36,11 @@ class SelectedSource(RowSource):
         """The selected rows of an array, as one."""
         return None if self.source.array is None else self.source.array[self.indices]
 
+    @property
+    def at_home(self) -> RowSource:
+        """The same rows on the host."""
+        return SelectedSource(self.source.at_home, self.indices)
+
     def rows(self, width: int = 1) -> Rows:
         """Return the rows."""
         rows = self.source.rows(width)
@@ -52,6 +57,7 @@ class SelectedRows(LocalRows):
         self.indices = indices
         self.n_rows, self.n_features = len(indices), parent.n_features
         self.dtype, self.is_sparse, self.place = parent.dtype, parent.is_sparse, parent.place
+        self.from_host = parent.from_host
         self._origins: dict[int, slice] = {}  # first selected row of a block -> parent's block
 
     def parts(self) -> Iterator[slice]:
@@ -73,7 +79,8 @@ class SelectedRows(LocalRows):
     def made(self, part: slice, fetched: Any) -> Any:
         """Return the selected rows of the parent's block."""
         origin = self._origins[part.start]
-        return self.parent.made(origin, fetched)[self.indices[part] - origin.start]
+        chosen = self.place.put(self.indices[part] - origin.start)
+        return self.parent.made(origin, fetched)[chosen]
 
     def resized(self, width: int) -> "SelectedRows":
         """Return the same rows in blocks for `width` numbers made of each."""

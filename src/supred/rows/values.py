@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supred.common.arrays import HOST, Place
+from supred.common.arrays import HOST, Place, on_host
 from supred.common.threads import in_order
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ class LocalValues(RowValues):
                 yield term
 
         total = total_of(terms())
-        return LocalValues(self.rows, self.parts, made), total
+        return type(self)(self.rows, self.parts, made), total
 
     def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Add up ``function(value, *arguments)`` in the order of the blocks."""
@@ -93,6 +95,40 @@ class LocalValues(RowValues):
     def collect(self, function: Callable[[Any], np.ndarray]) -> np.ndarray:
         """Stack ``function(value)``."""
         return np.concatenate([function(value) for value in self.values])
+
+
+class StoredValues(LocalValues):
+    """Values of blocks that are visited on a device and stored on the host."""
+
+    def visit(self, function: Callable[..., Any], *arguments: Any) -> tuple["LocalValues", Any]:
+        """Call ``function(block, value, *arguments)`` for each block of rows, on the device."""
+        return super().visit(partial(_visit_stored, function, self.place), *arguments)
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Add up ``function(value, *arguments)`` of the values on the device."""
+        return super().sum(partial(_sum_stored, function, self.place), *arguments)
+
+
+def _visit_stored(
+    function: Callable[..., Any], place: Place, block: Any, value: Any, *arguments: Any
+) -> tuple[Any, Any]:
+    value, term = function(block, _with_arrays(place.put, value), *arguments)
+    return _with_arrays(on_host, value), term
+
+
+def _sum_stored(function: Callable[..., Any], place: Place, value: Any, *arguments: Any) -> Any:
+    return function(_with_arrays(place.put, value), *arguments)
+
+
+def _with_arrays(move: Callable[[Any], Any], value: Any) -> Any:
+    """Return a value whose arrays, which are itself or its fields, were moved."""
+    if not is_dataclass(value):
+        return move(value)
+    found = {field.name: getattr(value, field.name) for field in fields(value)}
+    return replace(
+        value,  # type: ignore[type-var]
+        **{name: move(each) for name, each in found.items() if hasattr(each, "shape")},
+    )
 
 
 def total_of(terms: Iterable[Any]) -> Any:

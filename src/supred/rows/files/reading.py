@@ -117,13 +117,44 @@ def join(pieces: list[Any]) -> Any:
     return np.concatenate(pieces)
 
 
-class MemoryMap(ReadSource):
-    """The rows of a memory-mapped array, converted and checked block by block.
+class ArraySource(ReadSource):
+    """The rows of an array on the host, converted and checked block by block.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Numbers of any type; what is not in single precision is treated in double precision.
+    """
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = X
+        self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of features."""
+        return self.X.shape[0], self.X.shape[1]
+
+    @property
+    def array(self) -> np.ndarray:
+        """The array."""
+        return self.X
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Return rows in single or double precision."""
+        return np.asarray(self.X[start:stop], dtype=self.dtype)
+
+    def where(self, row: int) -> str:
+        """Say where a row is."""
+        return f"row {row}"
+
+
+class MemoryMap(ArraySource):
+    """The rows of a memory-mapped array, which are read when their block is visited.
 
     Parameters
     ----------
     X : memmap of shape (n_rows, n_features)
-        Numbers of any type; what is not in single precision is treated in double precision.
 
     Examples
     --------
@@ -137,8 +168,7 @@ class MemoryMap(ReadSource):
     """
 
     def __init__(self, X: np.memmap) -> None:
-        self.X = X
-        self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        super().__init__(X)
         self._pages = _shared_pages(X)
 
     @staticmethod
@@ -148,16 +178,6 @@ class MemoryMap(ReadSource):
             isinstance(X, np.memmap) and X.ndim == 2 and min(X.shape) > 0 and X.dtype.kind in "fiub"
         )
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of features."""
-        return self.X.shape[0], self.X.shape[1]
-
-    @property
-    def array(self) -> np.memmap:
-        """The memory map."""
-        return self.X
-
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return rows in single or double precision."""
         rows = np.array(self.X[start:stop], dtype=self.dtype)
@@ -165,10 +185,6 @@ class MemoryMap(ReadSource):
             # What was read is in the system's cache; it need not count as this program's memory.
             self._pages.madvise(mmap.MADV_DONTNEED)
         return rows
-
-    def where(self, row: int) -> str:
-        """Say where a row is."""
-        return f"row {row}"
 
 
 def _shared_pages(X: np.memmap) -> mmap.mmap | None:
