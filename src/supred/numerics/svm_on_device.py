@@ -116,8 +116,8 @@ def look(
         return losses, merged, TakenRows(most, slack.T, y.T, bounds.T, every)
     nearest = smallest(_distance(slack, bounds).T, most)
     svms = put(np.arange(n_svms))[:, None]
-    columns = (values.T[svms, nearest] for values in (slack, y, bounds))
-    return losses, merged, TakenRows(most, *columns, Z[nearest])
+    near, sides, weights = (values.T[svms, nearest] for values in (slack, y, bounds))
+    return losses, merged, TakenRows(most, near, sides, weights, Z[nearest])
 
 
 def _distance(slack: Any, bounds: Any) -> Any:
@@ -204,7 +204,7 @@ def solve_on_device(
     most = min(limit, max(CHUNK, TAKEN // n_svms))
     guess = np.zeros((n_svms, n_dimensions + 1)) if start is None else start.copy()
     best, upper, lower = guess.copy(), np.full(n_svms, np.inf), np.zeros(n_svms)
-    left, last_gap = np.arange(n_svms), np.full(n_svms, np.inf)
+    left, last_gap, tried = np.arange(n_svms), np.full(n_svms, np.inf), 0
     for _ in range(MAX_ROUNDS):
         merge = n_rows > most
         losses, merged, taken = blocks.sum(look, guess[left], signs[:, left], most, merge)
@@ -213,10 +213,9 @@ def solve_on_device(
         gap = upper - lower
         some = (gap > tol * upper)[left]
         slow = bool((gap > SLOW * last_gap)[left][some].any())
-        stuck = slow and last_gap[left].max() < np.inf and most == limit
-        if not some.any() or stuck:
+        if not some.any() or (slow and tried == limit):
             break
-        last_gap = gap
+        last_gap, tried = gap, most
         problem = problem_of(taken, merged if merge else None)
         if not some.all():
             there = place_of(taken.Z).put(np.flatnonzero(some))

@@ -1,0 +1,82 @@
+"""The method for devices, on NumPy's arrays; tests/low_dim_svm/test_devices.py has the others."""
+
+import numpy as np
+import pytest
+
+from supred.numerics import svm_on_device
+from supred.numerics.decisions import task_signs
+from supred.numerics.svm_batch import best_biases, solve_batch
+from supred.numerics.svm_on_device import solve_on_device
+from supred.numerics.svm_over_blocks import solve_over_blocks
+from supred.rows.values import total_of
+
+N_CLASSES, TOL = 4, 1e-8
+
+
+class Blocks:
+    """Rows in four blocks."""
+
+    def __init__(self, Z, index, u):
+        self.columns = Z, index, u
+        self.parts = np.array_split(np.arange(len(Z)), 4)
+
+    def sum(self, function, *arguments):
+        return total_of(
+            function(int(part[0]), *(column[part] for column in self.columns), *arguments)
+            for part in self.parts
+        )
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    rng = np.random.default_rng(0)
+    index = rng.integers(N_CLASSES, size=3000)
+    Z = 1.5 * rng.normal(size=(N_CLASSES, 3))[index] + rng.normal(size=(3000, 3))
+    for column in (columns := (Z, index, rng.random(3000) + 0.1)):
+        column.flags.writeable = False
+    return Blocks(*columns)
+
+
+@pytest.mark.parametrize("taken", [10**6, 4 * 1000, 4 * 100])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+@pytest.mark.parametrize("started", [False, True])
+def test_the_svms_are_those_of_the_host(blocks, taken, multi_class, started, monkeypatch):
+    monkeypatch.setattr(svm_on_device, "TAKEN", taken)
+    monkeypatch.setattr(svm_on_device, "CHUNK", 64)
+    signs = task_signs(np.arange(N_CLASSES), N_CLASSES, multi_class)
+    expected = solve_over_blocks(blocks, signs, 3, tol=TOL)
+    start = np.column_stack([expected.coef, expected.intercept + 0.3]) if started else None
+    found = solve_on_device(blocks, signs, 3, tol=TOL, start=start)
+    assert (found.gap <= TOL * found.objective).all()
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=2 * TOL)
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-4)
+
+
+def test_a_start_that_is_better_than_what_few_rows_give_stays(blocks, monkeypatch):
+    signs = task_signs(np.arange(N_CLASSES), N_CLASSES, "ovr")
+    best = solve_over_blocks(blocks, signs, 3, tol=TOL)
+    start = np.column_stack([best.coef, best.intercept])
+    for name, value in (("MAX_ROUNDS", 2), ("TAKEN", 4), ("CHUNK", 16), ("MOST_NUMBERS", 256)):
+        monkeypatch.setattr(svm_on_device, name, value)
+    found = solve_on_device(blocks, signs, 3, tol=0.0, start=start)
+    assert (found.objective <= best.objective * (1 + 1e-12)).all()
+    # What few rows give is a lower bound all the same.
+    assert (found.objective - found.gap <= best.objective).all()
+
+
+def test_a_bias_without_the_rows_that_pad():
+    y, u = np.array([[-1.0, 1.0, 1.0]]), np.array([[1.0, 1.0, 1e-30]])
+    assert best_biases(y, u, np.array([[-2.0, 3.0, 3.0]])) == pytest.approx(-0.5)
+    # Heavier rows on one side: their corner.
+    assert best_biases(y, np.array([[1.0, 3.0, 1e-30]]), np.array([[0.0, 0.0, 0.0]])) == 1.0
+
+
+def test_a_batch_is_its_svms(blocks):
+    Z, index, u = blocks.columns
+    y = np.where(index == np.arange(2)[:, None], 1.0, -1.0)[:, :500]
+    both = y, np.tile(u[:500], (2, 1)), np.tile(Z[:500], (2, 1, 1))
+    together = solve_batch(*both, None, TOL)
+    for k in range(2):
+        alone = solve_batch(*(each[k : k + 1] for each in both), None, TOL)
+        np.testing.assert_allclose(together[0][k : k + 1], alone[0], atol=1e-5)
+        assert together[1][k] - together[2][k] <= TOL * together[1][k]
