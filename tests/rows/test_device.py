@@ -17,7 +17,9 @@ BLOCK = 300  # rows
 @pytest.fixture(params=["cpu", "cuda"])
 def device(request):
     putter(f"torch-{request.param}")
-    return request.param
+    import torch
+
+    return torch.device(request.param)
 
 
 @pytest.fixture
@@ -128,9 +130,10 @@ def test_labels_and_weights_come_with_the_rows(device, digits, tmp_path):
 
 
 @pytest.mark.parametrize("rows", [[[1.0]], sparse.eye(3), np.ones(3), np.array([["a"]])])
-def test_what_cannot_be_copied_is_refused(rows):
+def test_what_cannot_be_copied_is_refused(device, rows):
     with pytest.raises(TypeError, match="on_device takes NumPy arrays of two axes"):
-        on_device(rows, "cpu")
+        on_device(rows, device)
+    assert on_device(rows, "cpu") is rows
 
 
 def test_places_by_name():
@@ -139,7 +142,8 @@ def test_places_by_name():
         place_named("gpu")
     with pytest.raises(ValueError, match="device='cuda:99' is not there"):
         place_named("cuda:99")
-    assert place_named("cpu").device == torch.device("cpu")
+    assert place_named(torch.device("cpu")).device == torch.device("cpu")
+    assert place_named("cpu") == HOST
     if not torch.cuda.is_available():
         assert place_named("auto") == HOST
         assert on_device(X := np.eye(2)) is X

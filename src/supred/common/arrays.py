@@ -155,44 +155,54 @@ def place_of(values: Any) -> Place:
 
 
 def place_named(device: Any) -> Place:
-    """Return the place of torch's name of a device, of its device object or of CuPy's.
+    """Return the place that a name or a device object of torch or CuPy stands for.
 
     Parameters
     ----------
     device : str or device
-        "cuda", "cuda:1", "cpu" (torch on the host), "auto": CUDA if torch finds it, else NumPy.
+        "cpu" is NumPy, "cuda" and "cuda:1" are torch's, "auto" is CUDA if torch finds it and else
+        NumPy.
 
     Examples
     --------
-    >>> from supred.common.arrays import place_named
+    >>> from supred.common.arrays import HOST, place_named
+    >>> place_named("cpu") is HOST
+    True
     >>> place_named("nowhere")
     Traceback (most recent call last):
     ValueError: device='nowhere' is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'.
     """
-    if type(device).__module__.partition(".")[0] == "cupy":
+    library = type(device).__module__.partition(".")[0]
+    if library == "cupy":
         import cupy
 
         with device:
             return place_of(cupy.empty(0))
-    name = str(device)
-    if name not in ("auto", "cpu", "cuda") and not re.fullmatch(r"cuda:\d+", name):
-        raise ValueError(f"device={name!r} is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'.")
+    if library != "torch":
+        if device == "cpu":
+            return HOST
+        if device not in ("auto", "cuda") and not re.fullmatch(r"cuda:\d+", str(device)):
+            raise ValueError(
+                f"device={device!r} is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'."
+            )
     try:
         import torch
     except ImportError:
-        if name == "auto":
+        if device == "auto":
             return HOST
-        raise ImportError(f"device={name!r} needs torch; install 'supred[torch]'.") from None
-    if name == "auto":
-        if not torch.cuda.is_available():
+        raise ImportError(f"device={device!r} needs torch; install 'supred[torch]'.") from None
+    count = torch.cuda.device_count()
+    if device == "auto":
+        if count == 0:
             return HOST
-        name = "cuda"
-    if name != "cpu" and int(name.partition(":")[2] or 0) >= torch.cuda.device_count():
+        device = "cuda"
+    wanted = torch.device(device)
+    if wanted.type == "cuda" and (wanted.index or 0) >= count:
         raise ValueError(
-            f"device={name!r} is not there: torch finds {torch.cuda.device_count()} CUDA "
-            "device(s); use 'auto' or 'cpu'."
+            f"device={str(device)!r} is not there: torch finds {count} CUDA device(s); use 'auto' "
+            "or 'cpu'."
         )
-    return place_of(torch.empty(0, device=name))
+    return place_of(torch.empty(0, device=wanted))
 
 
 def stays_in_place(values: Any) -> bool:

@@ -212,7 +212,7 @@ class Table:
         self._kept: Any = None
         small = X.shape[0] * X.shape[1] <= KEPT_NUMBERS
         if small and (not isinstance(X, RowSource) or X.keeps_blocks):
-            self._kept = rows_of(X).map(scaling)
+            self._kept = self.place.put(rows_of(X).map(scaling))
 
     def steps_at_once(self, batch: int) -> int:
         """Return for how many steps rows should be fetched together."""

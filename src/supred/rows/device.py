@@ -24,8 +24,8 @@ def on_device(X: Any, device: Any = "auto") -> Any:
     X : ndarray, memory map or RowBlocks of shape (n_rows, n_features)
         Dense rows.
     device : str or device, default="auto"
-        "cuda" or "cuda:1"; "cpu" for arrays of torch on the host; a device object of torch or
-        CuPy. "auto" takes CUDA if torch finds it, and returns `X` as it is otherwise.
+        "cuda", "cuda:1" or a device object of torch or CuPy. "auto" is CUDA if torch finds it and
+        "cpu" otherwise, which returns `X` as it is: the host computes.
 
     Returns
     -------
@@ -39,16 +39,18 @@ def on_device(X: Any, device: Any = "auto") -> Any:
     --------
     >>> import numpy as np
     >>> from supred import on_device
-    >>> on_device(np.eye(3), "cuda:99")  # doctest: +SKIP
+    >>> on_device(np.eye(2), "cpu")
+    array([[1., 0.],
+           [0., 1.]])
+    >>> on_device(np.eye(2), "gpu")
     Traceback (most recent call last):
-    ValueError: device='cuda:99' is not there: torch finds 1 CUDA device(s); use 'auto' or 'cpu'.
-    >>> on_device([[1.0, 2.0]])
-    Traceback (most recent call last):
-    TypeError: on_device takes NumPy arrays of two axes, memory maps and RowBlocks; X is a list.
+    ValueError: device='gpu' is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'.
     """
+    place = place_named(device)
+    if place.is_host:
+        return X
     if isinstance(X, SelectedSource):
-        inner = on_device(X.source, device)
-        return X if inner is X.source else inner.select(X.indices)
+        return on_device(X.source, device).select(X.indices)
     if MemoryMap.takes(X):
         source: Any = MemoryMap(X)
     else:
@@ -59,8 +61,7 @@ def on_device(X: Any, device: Any = "auto") -> Any:
         raise TypeError(
             f"on_device takes NumPy arrays of two axes, memory maps and RowBlocks; X is a {kind}."
         )
-    place = place_named(device)
-    return X if place.is_host else DeviceSource(source, place)
+    return DeviceSource(source, place)
 
 
 class DeviceSource(RowSource):
@@ -75,6 +76,7 @@ class DeviceSource(RowSource):
     def __init__(self, source: ReadSource, place: Place) -> None:
         self.source, self.place = source, place
         self.dtype, self.feature_names = source.dtype, source.feature_names
+        self.keeps_blocks = source.keeps_blocks
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from supred.app.tables.reading import open_files
 from supred.app.tables.sources import SparseSource
 from supred.app.tables.table import Column, TableError
 from supred.low_dim_svm.classifier import LowDimSVC
+from supred.rows.device import on_device
 from supred.rows.files.reading import join
 from supred.rows.files.row_blocks import RowBlocks
 
@@ -60,6 +61,7 @@ def fit(
             prepare = progress.counting(transformer.transform)
             rows = _blocks(options, found, columns, transform=prepare)
             X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))
+            X = on_device(X, options.device)
             estimator.fit(X, plan.y)
             error = 1.0 - estimator.score(X, plan.y)
     if "checkpoint" in estimator.get_params():

@@ -60,6 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="train on a Dask cluster: the address of its scheduler, or local for workers on this "
         "machine; reads CSV, TSV and Parquet, also several files",
     )
+    parser.add_argument(
+        "--device",
+        default="cpu",
+        metavar="DEVICE",
+        help="where LowDimSVC and RBFNetClassifier compute: cpu, cuda, cuda:N, or auto for CUDA if "
+        "torch finds it (default: cpu)",
+    )
     _options.add_output(parser, "where to save the model, by custom NAME.supred", required=True)
     _options.add_json(parser)
 
@@ -93,7 +100,13 @@ def run(options: argparse.Namespace) -> int:
 
     from supred.app.export.model_file import TableModel
 
-    model = TableModel.fit_table(estimator, table, preparation, partly_labelled=semi_supervised)
+    model = TableModel.fit_table(
+        estimator,
+        table,
+        preparation,
+        partly_labelled=semi_supervised,
+        device=options.device,
+    )
     labels = table.labels.astype(str) if semi_supervised else table.labels
     error = float(np.mean(model.predict(table.X) != labels))
     _finish(options, model, table.n_rows, error, table, labels)
@@ -112,8 +125,30 @@ def _check(options: argparse.Namespace) -> None:
         raise TableError("--folds cannot be combined with --stream and --scheduler.")
     if (options.cache or options.no_cache) and not options.stream:
         raise TableError("--cache and --no-cache are for --stream.")
+    _check_device(options)
     if n_files > 1 and not out_of_core:
         raise TableError(f"{n_files} tables were given; several need --stream or --scheduler.")
+
+
+def _check_device(options: argparse.Namespace) -> None:
+    """Raise a TableError if --device is not there, or cannot be used."""
+    from supred.app.cli._stream import OUT_OF_CORE
+    from supred.app.tables.table import TableError
+    from supred.common.arrays import place_named
+
+    if options.device == "cpu":
+        return
+    try:
+        place_named(options.device)
+    except (ValueError, ImportError) as error:
+        raise TableError(f"--{error}") from None
+    if options.method not in OUT_OF_CORE:
+        raise TableError(
+            f"--device {options.device} trains {' and '.join(OUT_OF_CORE)} only, not "
+            f"{options.method}."
+        )
+    if options.scheduler is not None:
+        raise TableError("--device and --scheduler cannot be combined; give one of them.")
 
 
 def _finish(

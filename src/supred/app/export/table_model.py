@@ -11,6 +11,7 @@ from supred.app.export.sklearn_records import from_record, to_record
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.table import Column, Table
 from supred.base.state import register
+from supred.rows.device import on_device
 
 
 @register
@@ -69,6 +70,7 @@ class TableModel:
         preparation: Preparation | None = None,
         ignored: list[str] | None = None,
         notes: list[str] | None = None,
+        device: str = "cpu",
     ) -> "TableModel":
         """Fit the preparation, then the estimator on the prepared rows.
 
@@ -79,11 +81,13 @@ class TableModel:
             Rows as the table holds them, and labels.
         columns, target, preparation, ignored, notes
             As the attributes.
+        device : str
+            Where the estimator computes, as in :func:`supred.on_device`.
         """
         preparation = preparation or Preparation()
         sparse = hasattr(X, "tocsr")
         transformer = preparation.pipeline(columns, sparse=sparse)
-        estimator.fit(transformer.fit_transform(X), y)
+        estimator.fit(on_device(transformer.fit_transform(X), device), y)
         return cls(
             estimator, columns, target, preparation, transformer, ignored or [], notes or [], sparse
         )
@@ -96,6 +100,7 @@ class TableModel:
         preparation: Preparation,
         *,
         partly_labelled: bool = False,
+        device: str = "cpu",
     ) -> "TableModel":
         """Fit an estimator to a table; with `partly_labelled` to its rows without a label, too."""
         return cls.fit(
@@ -106,6 +111,7 @@ class TableModel:
             preparation=preparation,
             ignored=table.ignored,
             notes=preparation.sentences(table),
+            device=device,
         )
 
     def to_state(self) -> dict[str, Any]:

@@ -126,6 +126,8 @@ class ArraySource(ReadSource):
         Numbers of any type; what is not in single precision is treated in double precision.
     """
 
+    keeps_blocks = True
+
     def __init__(self, X: np.ndarray) -> None:
         self.X = X
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
@@ -166,6 +168,8 @@ class MemoryMap(ArraySource):
     ...     MemoryMap(np.load(path, mmap_mode="r")).rows().sum(lambda block: block.sum(axis=0))
     array([6., 9.])
     """
+
+    keeps_blocks = False
 
     def __init__(self, X: np.memmap) -> None:
         super().__init__(X)
