@@ -20,6 +20,7 @@ device the rows lie in chunks.
 """
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from supred.common.arrays import (
     at_least,
     at_most,
     copied,
+    is_foreign,
     on_host,
     place_of,
     positive_part,
@@ -37,14 +39,16 @@ from supred.common.arrays import (
 
 MAX_ITER = 200
 # Fraction of the way to the boundary that a step may go.
-TO_BOUNDARY = 0.95
+TO_BOUNDARY = 0.995
 # No progress of the gap over this many iterations ends the iteration: the last digits are gone.
 PATIENCE = 40
 # A start whose a comes this near to a bound, as a part of u, is centred.
 LOPSIDED = 0.02
-# A path that begins at a guess begins with this part of the mean distance to the margin as mu,
-# and with at least the second number.
-FIRST_MU, LEAST_MU = 0.1, 0.02
+# A path that begins at a guess begins with at least this mu.
+LEAST_MU = 0.02
+# On a device it begins nearer to its end, with this part of mu, and its steps stop further from
+# the boundary at first: together a third fewer steps, whose last digits are others.
+FIRST_MU, FIRST_TO_BOUNDARY = 0.1, 0.95
 # A path that ends at a larger relative gap is begun again from the best point on it.
 LOST_GAP = 1e-3
 # Nothing comes nearer to its bound than this, relatively.
@@ -253,7 +257,7 @@ def _start_at(
     slack = 1.0 - y * _scores(rows, v)
     xp, far = place_of(y).xp, abs(slack)
     mu = (u * far).sum(axis=1, keepdims=True) / u.sum(axis=1, keepdims=True)
-    mu = at_least(FIRST_MU * mu, LEAST_MU)
+    mu = at_least(mu if place_of(y).is_host else FIRST_MU * mu, LEAST_MU)
     least = 2.0 * mu / (xp.sqrt(xp.square(slack) + 4.0 * xp.square(mu)) + 2.0 * mu + far)
     share = xp.where(slack < 0, least, 1.0 - least)
     rest = xp.where(slack < 0, 1.0 - least, least)
@@ -329,8 +333,12 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     step_v, step_a, step_r, step_xi = newton(
         (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
     )
-    primal = TO_BOUNDARY * xp.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
-    dual = TO_BOUNDARY * xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
+    reach: Any = TO_BOUNDARY
+    if is_foreign(y):
+        gap = (paths.upper - paths.lower) / xp.abs(paths.upper)
+        reach = xp.clip(1.0 - gap, FIRST_TO_BOUNDARY, TO_BOUNDARY)[:, None]
+    primal = reach * xp.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
+    dual = reach * xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
     paths.v = v + primal * step_v
     paths.r = at_least(r + primal * step_r, 1e-300)
     paths.xi = at_least(xi + primal * step_xi, 1e-300)

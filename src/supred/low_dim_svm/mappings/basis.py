@@ -198,10 +198,10 @@ def moments(phi: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
 def products(phi: Any, target: np.ndarray) -> np.ndarray:
     """Return Phi^T T of a block on the host, multiplied in its own precision.
 
-    On a device, where blocks have many more rows, sums of its chunks are in double precision.
+    On a device blocks have so many rows that the products are in double precision.
     """
     if is_foreign(phi):
-        return on_host(tall_product(phi, cast(target, type_name(phi))))
+        return on_host(tall_product(cast(phi, float), target))
     target = target.astype(phi.dtype, copy=False)
     return np.asarray(phi.T @ target, dtype=float)
 
