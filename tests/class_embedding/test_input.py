@@ -120,7 +120,7 @@ def test_all_rows_alike():
         ({"affinity": "rbf"}, "affinity='rbf' is not known"),
         ({"affinity": "precomputed"}, r"X must be square.*got shape \(60, 3\)"),
         ({"classifier": "svm"}, "classifier='svm' is not known"),
-        ({"classifier": 3}, "classifier=3 is no classifier"),
+        ({"classifier": 3}, "classifier=3 is not a classifier"),
         ({"alpha": -1.0}, "alpha=-1.0 is out of range"),
         ({"eigen_solver": "amg"}, "eigen_solver='amg' is not known"),
         ({"tol": -1.0}, "tol=-1.0 is out of range"),

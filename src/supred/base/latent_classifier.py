@@ -115,7 +115,7 @@ class LatentClassifier(
 
     @abstractmethod
     def _decide(self, Z: np.ndarray) -> np.ndarray:
-        """Return scores of latent coordinates: (n_rows,) for two classes, else one a class."""
+        """Return scores of latent coordinates: (n_rows,) for two classes, else one per class."""
 
     def _classify(self, Z: np.ndarray) -> np.ndarray:
         """Return the class of each point of the latent space: that of the largest score."""

@@ -46,7 +46,7 @@ class ClassifierChoice:
     alpha: float
 
     def check(self) -> None:
-        """Raise a ValueError if this is no classifier."""
+        """Raise a ValueError if this is not a classifier."""
         if isinstance(self.kind, str):
             check_choice("classifier", self.kind, CLASSIFIERS)
         elif isinstance(self.kind, type):
@@ -56,7 +56,7 @@ class ClassifierChoice:
             )
         elif not (hasattr(self.kind, "fit") and is_classifier(self.kind)):
             raise ValueError(
-                f"classifier={self.kind!r} is no classifier; "
+                f"classifier={self.kind!r} is not a classifier; "
                 f"use one of {', '.join(map(repr, CLASSIFIERS))} or a scikit-learn classifier."
             )
 

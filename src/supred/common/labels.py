@@ -40,8 +40,8 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     classes : ndarray of shape (n_classes,)
-    codes : ndarray of shape (n_rows,)
-        ``classes[codes]`` equals `y`.
+    class_index : ndarray of shape (n_rows,)
+        ``classes[class_index]`` equals `y`.
 
     Raises
     ------
@@ -50,18 +50,18 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     """
     if isinstance(y, EncodedLabels):
         check_classification_targets(y.classes)
-        classes, codes = y.classes, y.class_index
+        classes, class_index = y.classes, y.class_index
     else:
         y = column_or_1d(y, warn=True)
         check_no_label_missing(y, name=name)
         check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        classes, class_index = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"{name} holds one class only ({classes.tolist()}); "
             "a classifier needs rows of at least two classes."
         )
-    return classes, codes
+    return classes, class_index
 
 
 def check_no_label_missing(y: Any, *, name: str = "y") -> None:

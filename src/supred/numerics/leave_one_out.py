@@ -207,7 +207,7 @@ def choose_ridge(
 
 
 def _eigenvectors(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvalues, which rise, and eigenvectors of a symmetric matrix of no further use."""
+    """Return sorted eigenvalues and eigenvectors of a symmetric matrix of no further use."""
     # SciPy 1.11 asks "evd", the quickest for all of them, for too little room if there is one.
     driver = "evd" if len(matrix) > 1 else "ev"
     return eigh(matrix, driver=driver, overwrite_a=True, check_finite=False)

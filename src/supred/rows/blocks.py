@@ -157,7 +157,7 @@ class RowSource(ABC):
         return None
 
     def select(self, indices: np.ndarray) -> "RowSource":
-        """Return the source of the rows `indices`, which rise."""
+        """Return the source of the rows `indices`, which are sorted."""
         from supred.rows.selection import SelectedSource
 
         return SelectedSource(self, indices)

@@ -25,7 +25,7 @@ def _bar(shown: bool, total: int | None, bar_format: str, title: str = "") -> An
 
 
 class MethodProgress:
-    """The method of a comparison that is at work: a bar on a terminal, else a line a method."""
+    """The method of a comparison that is at work: a bar on a terminal, else a line per method."""
 
     def __init__(self, n_steps: int, *, shown: bool) -> None:
         self.shown, self.done = shown, 0

@@ -57,7 +57,7 @@ def read(options: argparse.Namespace, *, labelled: bool = False) -> "tuple[Table
 def answer(options: argparse.Namespace, wanted: Iterable[str]) -> int:
     """Write what the model says of each row, block by block.
 
-    An output file that may not be written is told before anything is computed.
+    An output file that may not be written is an error before anything is computed.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ def default_name(options: argparse.Namespace) -> str:
 
 
 def table_rows(comparison: "Comparison") -> list[list[str]]:
-    """Return the table: a header, then one row a method."""
+    """Return the table: a header, then one row per method."""
     from supred.app.comparison.scores import estimate, ranked
     from supred.app.comparison.verdict import bytes_text
 

@@ -70,7 +70,7 @@ class DaskSource(RowSource):
         return DaskRows(self.store, width)
 
     def select(self, indices: np.ndarray) -> "DaskSource":
-        """Return the source of the rows `indices`, which rise."""
+        """Return the source of the rows `indices`, which are sorted."""
         import dask.array as da
 
         indices = np.flatnonzero(indices) if indices.dtype == bool else indices
