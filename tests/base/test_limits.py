@@ -118,7 +118,7 @@ def test_equal_rows_far_from_the_origin():
 
 
 def test_a_regressor_is_no_classifier():
-    with pytest.raises(ValueError, match=r"classifier=Ridge\(\) is no classifier"):
+    with pytest.raises(ValueError, match=r"classifier=Ridge\(\) is not a classifier"):
         ClassConstrainedEmbedding(classifier=Ridge()).fit(X, y)
 
 
