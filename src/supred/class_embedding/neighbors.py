@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from supred.base.state import register
+from supred.numerics.kernel_basis import distinct_rows
 from supred.rows.blocks import rows_of
 
 # A given distance below this part of the row's largest is a distance of zero: fast distance code
@@ -137,15 +138,10 @@ class NeighborIndex:
     def _past_copies(self, rows: np.ndarray) -> sparse.csr_array:
         """Tie copies to the first of them, and that one to the nearest rows that differ."""
         n_rows = self.X.shape[0]
-        groups: dict[bytes, list[int]] = {}
-        for row in rows:
-            groups.setdefault(_key(self.X[[row]]), []).append(int(row))
-        first = np.array([members[0] for members in groups.values()])
-        sizes = np.array([len(members) for members in groups.values()])
-        start = np.repeat(first, sizes - 1)
-        stop = np.array([row for members in groups.values() for row in members[1:]], dtype=int)
-        ties = (np.zeros(len(start)), start, stop)
-        triplets = [ties]
+        own, copy_of = distinct_rows(self.X[rows])
+        first, sizes = rows[own], np.bincount(copy_of)
+        later = np.setdiff1d(np.arange(len(rows)), own)
+        triplets = [(np.zeros(len(later)), first[copy_of[later]], rows[later])]
         for size in np.unique(sizes):
             # The copies come first in the list, then the rows wanted.
             chosen = first[sizes == size]
@@ -317,13 +313,3 @@ def _union(first: sparse.csr_array, second: sparse.csr_array) -> sparse.csr_arra
     values = np.concatenate([first.data, second.data])
     _, kept = np.unique(heads * np.int64(first.shape[1]) + tails, return_index=True)
     return sparse.csr_array((values[kept], (heads[kept], tails[kept])), shape=first.shape)
-
-
-def _key(row: Any) -> bytes:
-    """Return bytes that are equal for equal rows."""
-    if sparse.issparse(row):
-        row = row.tocsr().copy()
-        row.sum_duplicates()
-        row.eliminate_zeros()
-        return bytes(row.indices.astype(np.int64).tobytes() + row.data.tobytes())
-    return bytes((np.asarray(row) + 0.0).tobytes())  # adding 0.0 turns -0.0 into 0.0
