@@ -10,9 +10,11 @@ Examples
 True
 """
 
+from supred.app.export.c_writer import to_c
 from supred.app.export.finite_form import ExportError
-from supred.app.export.formats import to_c, to_javascript, to_onnx
+from supred.app.export.javascript_writer import to_javascript
 from supred.app.export.model_file import ModelFileError, load_model, save_model
+from supred.app.export.onnx_writer import to_onnx
 from supred.app.export.quantise import quantisation_errors
 
 __all__ = [

@@ -20,7 +20,7 @@ from supred.class_embedding.hidden_labels import (
     choose_by_hidden_labels,
     enough_to_hide,
 )
-from supred.class_embedding.neighbors import GivenDistances, NeighborIndex, index_rows
+from supred.class_embedding.neighbors import GivenDistances, NeighborIndex
 from supred.class_embedding.problem import Problem, Settings
 from supred.class_embedding.propagation import auto_flow_beta, flow_from_classes
 from supred.class_embedding.row_classifier import SpectralDecisions, Training
@@ -128,12 +128,13 @@ def fit_embedding(problem: Problem, settings: Settings) -> Result:
 
 def neighbor_graph(problem: Problem, settings: Settings) -> Graph:
     """Return the graph of nearest neighbours with its ties to the classes."""
-    index, distances = index_rows(
-        problem.X,
-        problem.n_neighbors,
-        given=settings.affinity == "precomputed",
-        n_jobs=settings.n_jobs,
-    )
+    index: NeighborIndex | GivenDistances
+    if settings.affinity == "precomputed":
+        index = GivenDistances(problem.n_neighbors)
+        distances = index.among_rows(problem.X)
+    else:
+        index = NeighborIndex.of(problem.X, problem.n_neighbors, settings.n_jobs)
+        distances = index.among_rows()
     epsilon: float | None
     if settings.epsilon == "auto":
         epsilon = None if problem.coordinates == "flow" else auto_epsilon(distances)

@@ -265,32 +265,6 @@ class GivenDistances:
         return sparse.csr_array((values**2, (heads, tails)), shape=D.shape)
 
 
-def index_rows(
-    X: Any, n_neighbors: int, *, given: bool, n_jobs: int | None = None
-) -> tuple[NeighborIndex | GivenDistances, sparse.csr_array]:
-    """Return an index of rows and the graph of their neighbours.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-        Rows, or the distances between them if `given`.
-    n_neighbors : int
-        Not looked at where a sparse graph of distances is given.
-    given : bool
-    n_jobs : int or None
-    """
-    if n_neighbors >= X.shape[0] and not (given and sparse.issparse(X)):
-        raise ValueError(
-            f"n_neighbors={n_neighbors} is too large for {X.shape[0]} rows; "
-            f"use at most {X.shape[0] - 1}."
-        )
-    if given:
-        distances = GivenDistances(n_neighbors)
-        return distances, distances.among_rows(X)
-    index = NeighborIndex.of(X, n_neighbors, n_jobs)
-    return index, index.among_rows()
-
-
 def _graph_of(X: Any, Y: Any, indices: np.ndarray) -> sparse.csr_array:
     """Return the graph that stores the squared distances from row i of X to Y[indices[i]]."""
     n_rows, count = indices.shape

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
 from supred.class_embedding.eigenvectors import METHODS
@@ -120,9 +121,14 @@ def check_problem(X: Any, y: Any, sample_weight: Any, names: Any, settings: Sett
             "classifier='flow' cannot be combined with spectral coordinates; use "
             "coordinates='flow', or classifier='auto'."
         )
-    n_neighbors = settings.n_neighbors
-    if n_neighbors == "auto":
-        n_neighbors = min(N_NEIGHBORS[coordinates], n_rows - 1)
+    n_neighbors = min(N_NEIGHBORS[coordinates], n_rows - 1)
+    if not isinstance(settings.n_neighbors, str):
+        n_neighbors = int(settings.n_neighbors)
+    # Of a sparse graph of distances all entries are used.
+    if n_neighbors >= n_rows and not (settings.affinity == "precomputed" and sparse.issparse(X)):
+        raise ValueError(
+            f"n_neighbors={n_neighbors} is too large for {n_rows} rows; use at most {n_rows - 1}."
+        )
     return Problem(
         X,
         names,
@@ -131,7 +137,7 @@ def check_problem(X: Any, y: Any, sample_weight: Any, names: Any, settings: Sett
         weights,
         n_components,
         coordinates,
-        int(n_neighbors),
+        n_neighbors,
         check_prior(settings.class_prior, classes, coordinates),
     )
 

@@ -31,8 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from supred.app.export.formats import to_c, to_javascript, to_onnx
+    from supred.app.export.c_writer import to_c
+    from supred.app.export.javascript_writer import to_javascript
     from supred.app.export.model_file import load_model
+    from supred.app.export.onnx_writer import to_onnx
     from supred.common.files import check_output
 
     check_output(options.out, overwrite=options.force)

@@ -1,15 +1,20 @@
-"""A finite form as one C99 header: no allocation, no dependency but math.h."""
+"""A fitted model as one C99 header: no allocation, no dependency but math.h."""
 
+import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from supred._version import __version__
 from supred.app.export.c_steps import Body, quoted
+from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import ExportError, FiniteForm, in_single
 from supred.app.export.precision import precise
 from supred.app.export.quantise import quantised
+from supred.common.files import atomic_write
 
 
 @dataclass(frozen=True)
@@ -31,15 +36,67 @@ class CSource:
     stack_bytes: int
 
 
-def write_c(
-    form: FiniteForm, *, name: str = "model", quantise: bool = False, arithmetic: str = "auto"
+def to_c(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    name: str | None = None,
+    quantise: bool = False,
+    arithmetic: str = "auto",
+    overwrite: bool = False,
 ) -> CSource:
-    """Return the form as a C header; see `to_c` for the options."""
+    """Return a fitted model as a C99 header, and write it to a file if one is named.
+
+    The header allocates nothing and needs nothing but ``math.h``. ``NAME_predict`` returns the
+    number of a row's class and hands out scores and latent coordinates; ``NAME_label`` gives the
+    label, ``NAME_probabilities`` the probabilities if the model has them.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline, search or TableModel
+        As in `to_onnx`.
+    path : path, optional
+    name : str, optional
+        Prefix of every name in the header; by default the name of the file without its ending,
+        or "model".
+    quantise : bool, default=False
+        Keep large matrices in bytes: a quarter of the size, slightly other scores.
+        `quantisation_errors` tells what it costs.
+    arithmetic : {"auto", "single", "double"}, default="auto"
+        Precision of the sums; constants, inputs and outputs are `float`. "auto" takes double
+        where single precision would change the scores.
+    overwrite : bool, default=False
+        Whether to replace a file of that name.
+
+    Returns
+    -------
+    CSource
+        The text, and its bytes of constants and on the stack.
+
+    See Also
+    --------
+    quantisation_errors : What bytes instead of floats cost.
+    to_onnx : For ONNX Runtime.
+    to_javascript : For browsers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import LowDimSVC
+    >>> from supred.export import to_c
+    >>> X, y = load_iris(return_X_y=True)
+    >>> source = to_c(LowDimSVC(n_centers=9, random_state=0).fit(X, y), name="iris")
+    >>> "int iris_predict(const float *row" in source.text, source.constant_bytes < 500
+    (True, True)
+    """
+    if name is None:
+        name = "model" if path is None else re.sub(r"\W", "_", Path(path).stem, flags=re.ASCII)
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ExportError(
             f"name={name!r} cannot begin the names of a C header; use letters, digits and "
             "underscores, the first of them a letter."
         )
+    form = finite_form_of(model)
     found = precise(form, arithmetic)
     # Bytes are coarser than single precision by far.
     form = in_single(quantised(form)) if quantise else found.form
@@ -81,6 +138,9 @@ def write_c(
         columns=_table(name, "column", [*form.inputs.numbers, *form.inputs.texts]),
         probabilities=_probabilities(form, name),
     )
+    if path is not None:
+        with atomic_write(path, overwrite=overwrite) as file:
+            file.write(text.encode())
     return CSource(text, body.constant_bytes, body.stack_bytes)
 
 

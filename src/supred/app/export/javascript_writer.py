@@ -1,7 +1,8 @@
-"""A finite form as one ES module without dependencies."""
+"""A fitted model as one ES module without dependencies."""
 
 import base64
 import json
+import os
 from dataclasses import fields
 from importlib import resources
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from supred._version import __version__
+from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import FiniteForm
 from supred.app.export.precision import precise
 from supred.app.export.steps import Step
+from supred.common.files import atomic_write
 
 EXPORTS = """
 /**
@@ -25,13 +28,52 @@ export const { columns, classes, categories, predict } = modelOf(MODEL);
 """
 
 
-def write_javascript(form: FiniteForm) -> str:
-    """Return the form as the text of an ES module."""
+def to_javascript(
+    model: Any, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False
+) -> str:
+    """Return a fitted model as an ES module, and write it to a file if one is named.
+
+    The module has no dependencies and exports ``predict(row)``, which returns label, scores,
+    probabilities and latent coordinates, and ``columns``, ``classes`` and ``categories``.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline, search or TableModel
+        As in `to_onnx`.
+    path : path, optional
+        By custom ending in ``.mjs`` or ``.js``.
+    overwrite : bool, default=False
+        Whether to replace a file of that name.
+
+    Returns
+    -------
+    text : str
+
+    See Also
+    --------
+    to_onnx : For ONNX Runtime.
+    to_c : One C header.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import LowDimSVC
+    >>> from supred.export import to_javascript
+    >>> X, y = load_iris(return_X_y=True)
+    >>> "export const { columns, classes, categories, predict }" in to_javascript(
+    ...     LowDimSVC(n_centers=9, random_state=0).fit(X, y))
+    True
+    """
+    form = finite_form_of(model)
     # A page may hold the module in a script element, which no text of a model may end.
-    text = json.dumps(javascript_model(form), separators=(",", ":"), allow_nan=False)
-    text = text.replace("<", "\\u003c")
+    data = json.dumps(javascript_model(form), separators=(",", ":"), allow_nan=False)
+    data = data.replace("<", "\\u003c")
     title = f"// {form.method}, written by supred {__version__}."
-    return f"{title}\nconst MODEL = {text};\n\n{javascript_runtime()}{EXPORTS}"
+    text = f"{title}\nconst MODEL = {data};\n\n{javascript_runtime()}{EXPORTS}"
+    if path is not None:
+        with atomic_write(path, overwrite=overwrite) as file:
+            file.write(text.encode())
+    return text
 
 
 def javascript_runtime() -> str:

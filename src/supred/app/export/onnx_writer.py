@@ -1,20 +1,74 @@
-"""A finite form as an ONNX model of standard operators."""
+"""A fitted model as an ONNX model of standard operators."""
 
+import os
 from typing import Any
 
 import numpy as np
 
 from supred._version import __version__
 from supred.app.export import steps
+from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import ExportError, FiniteForm, Inputs
 from supred.app.export.precision import precise
+from supred.common.files import atomic_write
 
 # Versions that ONNX Runtime 1.14 (2023) and later read.
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 8
 
 
-def write_onnx(form: FiniteForm, *, arithmetic: str = "auto") -> Any:
-    """Return the form as an ``onnx.ModelProto``; see `to_onnx` for `arithmetic`."""
+def to_onnx(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    arithmetic: str = "auto",
+    overwrite: bool = False,
+) -> Any:
+    """Return a fitted model as an ONNX model, and write it to a file if one is named.
+
+    The input ``rows`` has the shape (n, n_features) and single precision; a table with text
+    columns has the inputs ``numbers`` and ``texts`` in its place. The outputs are ``label``,
+    ``scores`` (as `decision_function`, one column for two classes), ``probabilities`` if the
+    model has them, and ``latent``. The number of rows is free.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline, search or TableModel
+        A fitted estimator of supred, alone, at the end of a Pipeline with StandardScaler,
+        MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer or PCA, in a search, or as
+        `load_model` returned it.
+    path : path, optional
+    arithmetic : {"auto", "single", "double"}, default="auto"
+        Precision of the sums; inputs, outputs and constants are single. "auto" takes double
+        where single precision would change the scores.
+    overwrite : bool, default=False
+        Whether to replace a file of that name.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Raises
+    ------
+    ExportError
+        If the model cannot be exported; the message says what to use instead.
+
+    See Also
+    --------
+    to_c : One C header.
+    to_javascript : One JavaScript module.
+    save_model : For Python.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supred import LowDimSVC
+    >>> from supred.export import to_onnx
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = to_onnx(LowDimSVC(n_centers=9, random_state=0).fit(X, y))
+    >>> [output.name for output in model.graph.output]
+    ['label', 'scores', 'latent']
+    """
+    form = finite_form_of(model)
     onnx = _import_onnx()
     found = precise(form, arithmetic)
     form = found.form
@@ -28,7 +82,7 @@ def write_onnx(form: FiniteForm, *, arithmetic: str = "auto") -> Any:
     outputs.insert(1, graph.output("scores", scores, form.n_scores))
     outputs.append(graph.output("latent", latent, form.n_latent))
     used = [("", OPSET), ("ai.onnx.ml", ML_OPSET)][: 2 if form.inputs.texts else 1]
-    model = onnx.helper.make_model(
+    result = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes, form.method, graph.inputs, outputs, initializer=graph.initializers
         ),
@@ -38,15 +92,18 @@ def write_onnx(form: FiniteForm, *, arithmetic: str = "auto") -> Any:
         producer_version=__version__,
     )
     onnx.helper.set_model_props(
-        model,
+        result,
         {
             "classes": "\n".join(str(label) for label in form.classes.tolist()),
             "numbers": "\n".join(form.inputs.numbers),
             "texts": "\n".join(form.inputs.texts),
         },
     )
-    onnx.checker.check_model(model, full_check=True)
-    return model
+    onnx.checker.check_model(result, full_check=True)
+    if path is not None:
+        with atomic_write(path, overwrite=overwrite) as file:
+            file.write(result.SerializeToString(deterministic=True))
+    return result
 
 
 class _Graph:
