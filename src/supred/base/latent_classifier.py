@@ -14,11 +14,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from supred.base.dask_input import is_dask, lazily, refuse, unpacked
-from supred.base.scales import check_safe, in_unit, is_safe, project_far_rows, unit_exponent
+from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
 from supred.base.sources import as_source, check_rows_and_labels, check_source, refuse_source
 from supred.base.state import present_attributes
 from supred.base.validation import are_ready
-from supred.common.arguments import check_n_jobs
+from supred.common.arguments import check_n_jobs, largest_magnitude
 from supred.common.arrays import cast, on_host, place_of, stays_in_place
 from supred.common.labels import check_no_label_missing, encode_labels
 
@@ -92,8 +92,11 @@ class LatentClassifier(
             check_n_jobs(getattr(self, "n_jobs", None))
             self._unit_exponent = unit_exponent(X, "X", stacklevel=5)
         X = in_unit(X, self._unit_exponent)
-        if not (reset or far):
-            check_safe(X)
+        if not (reset or far or is_safe(X)):
+            raise ValueError(
+                f"the rows hold numbers up to {largest_magnitude(X):.2g} in the unit of the "
+                "training rows, far larger than these; give rows of a similar size."
+            )
         return (X, *labels) if y else X
 
     def _options_for(self, X: Any) -> dict[str, Any]:

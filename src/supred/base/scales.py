@@ -85,15 +85,6 @@ def is_safe(X: Any) -> bool:
     return largest_magnitude(X) < SAFE_NUMBER[type_name(X)]
 
 
-def check_safe(X: Any) -> None:
-    """Raise a ValueError if rows, in the unit of the training rows, are too large to work with."""
-    if not is_safe(X):
-        raise ValueError(
-            f"the rows hold numbers up to {largest_magnitude(X):.2g} in the unit of the training "
-            "rows, far larger than these; give rows of a similar size."
-        )
-
-
 def project_far_rows(project: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
     """Return coordinates of rows that lie far from all rows which a model was trained on.
 

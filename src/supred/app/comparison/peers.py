@@ -40,10 +40,6 @@ def _boosting(setting: dict[str, Any], facts: Facts) -> Any:
     return HistGradientBoostingClassifier(max_iter=max_iter, random_state=facts.seed, **setting)
 
 
-def _forest(setting: dict[str, Any], facts: Facts) -> Any:
-    return RandomForestClassifier(200, n_jobs=-1, random_state=facts.seed, **setting)
-
-
 def _pca_svc(setting: dict[str, Any], facts: Facts) -> Any:
     pca = PCA(min(setting["n_components"], facts.n_rows), random_state=facts.seed)
     return Pipeline([("pca", pca), ("svc", SVC(C=setting["C"]))])
@@ -105,7 +101,9 @@ PEERS = (
     ),
     Method(
         "RandomForest",
-        _forest,
+        lambda setting, facts: RandomForestClassifier(
+            200, n_jobs=-1, random_state=facts.seed, **setting
+        ),
         lambda facts: [{"max_features": "sqrt"}, {"max_features": 0.5}, {"min_samples_leaf": 3}],
         growth=1.2,
     ),

@@ -26,15 +26,6 @@ def _category_settings(facts: Facts) -> Settings:
     return [{"kernel": kernel, "whiten": whiten} for kernel in kernels for whiten in (True, False)]
 
 
-def _embedding_settings(facts: Facts) -> Settings:
-    return [
-        {},
-        {"n_neighbors": min(20, facts.n_rows - 1)},
-        {"coordinates": "spectral", "beta": 0.1},
-        {"coordinates": "spectral", "beta": 0.1, "classifier": "linear"},
-    ]
-
-
 def _discriminant_settings(facts: Facts) -> Settings:
     return [{}] + [
         {"gamma": round(2 * facts.gamma * factor, 12), "alpha": alpha}
@@ -73,7 +64,12 @@ SYSTEMS = (
         lambda setting, facts: supred.ClassConstrainedEmbedding(
             facts.n_components, random_state=facts.seed, **setting
         ),
-        _embedding_settings,
+        lambda facts: [
+            {},
+            {"n_neighbors": min(20, facts.n_rows - 1)},
+            {"coordinates": "spectral", "beta": 0.1},
+            {"coordinates": "spectral", "beta": 0.1, "classifier": "linear"},
+        ],
         lambda fitted: len(fitted.embedding_),
         growth=1.5,
         uses_unlabelled=True,

@@ -187,7 +187,7 @@ def thinned(values: np.ndarray, n_kept: int = 300) -> np.ndarray:
 
 
 def _svg(parts: Sequence[Any], told: str, width: int, height: int) -> Markup:
-    return tag("svg", *parts, viewBox=f"0 0 {width} {height}", role="img", **{"aria_label": told})
+    return tag("svg", *parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=told)
 
 
 def _frame(x: _Scale, y: _Scale, x_name: str, y_name: str) -> list[Markup]:
