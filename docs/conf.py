@@ -27,7 +27,7 @@ extensions = [
 html_math_renderer = "mathml"
 templates_path = ["_templates"]
 # the lists of times would fetch scripts from a network
-exclude_patterns = ["_build", "**/sg_execution_times.rst"]
+exclude_patterns = ["_build", "sg_execution_times.rst", "**/sg_execution_times.rst"]
 nitpicky = True
 toc_object_entries_show_parents = "hide"
 default_role = "code"
@@ -66,7 +66,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "reset_modules": ("matplotlib", "seaborn"),
     "image_scrapers": ("matplotlib",),
-    "capture_repr": ("_repr_html_", "__repr__"),
+    "capture_repr": (),
     "doc_module": ("supred",),
     "backreferences_dir": "api/generated/backreferences",
     "inspect_global_variables": True,

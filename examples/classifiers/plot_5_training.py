@@ -7,7 +7,7 @@ Has the training converged?
 """
 
 # %%
-# Two spirals: no straight line parts them, a mapping by Gaussians does.
+# Three spirals: no straight line parts them, a mapping by Gaussians does.
 import matplotlib.pyplot as plt
 
 from supred import LowDimSVC

@@ -30,7 +30,7 @@ print(model.transform(X_test[:3]).round(2))
 print(f"test error {1 - model.score(X_test, y_test):.1%}")
 
 # %%
-# Two dimensions cost a little. The default has as many as there are classes, minus one.
+# Two dimensions may cost something. The default has as many as there are classes, minus one.
 full = RBFNetClassifier(random_state=0).fit(X_train, y_train)
 print(
     f"test error with {full.transform(X_test).shape[1]} dimensions "

@@ -7,6 +7,8 @@ angles to the others, and each row one coordinate per class.
 """
 
 # %%
+from textwrap import fill
+
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -37,4 +39,4 @@ for name, axis in zip(plain.classes_, axes, strict=True):
 # %%
 # And the model can say how good its axes are among all that are orthonormal.
 scaled = plain[0].transform(X_train)
-print(plain[-1].certificate(scaled, y_train).summary())
+print(fill(plain[-1].certificate(scaled, y_train).summary(), 80))

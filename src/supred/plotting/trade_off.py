@@ -106,7 +106,7 @@ class TradeOffDisplay:
 
     @classmethod
     def from_path(cls, estimator: Any, *, ax: Any = None) -> "TradeOffDisplay":
-        """Plot the models that ``LowDimSVC(n_centers="auto")`` tried, each by its size.
+        """Plot the models that ``RBFNetClassifier(n_centers="auto")`` tried, each by its size.
 
         Parameters
         ----------
