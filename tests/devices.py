@@ -28,3 +28,30 @@ def putter(library: str) -> Callable[[Any], Any]:
 def dispatch() -> AbstractContextManager[None]:
     """Let scikit-learn leave arrays where they are."""
     return sklearn.config_context(array_api_dispatch=True)
+
+
+def count_waits(function: Callable[[], Any]) -> tuple[int, int]:
+    """Return how many operations of torch a function makes, and how often the host waits for one.
+
+    On the CPU nothing waits; what would on a GPU are numbers that Python reads, results whose
+    size depends on values, and copies to NumPy.
+    """
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    waits = ("_local_scalar_dense", "nonzero", "_unique", "masked_select", "detach")
+    operations = waiting = 0
+
+    class Counter(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, operation: Any, types: Any, arguments: Any = (), options: Any = None
+        ) -> Any:
+            nonlocal operations, waiting
+            operations += 1
+            inside = [each for part in arguments if isinstance(part, list) for each in part]
+            by_mask = any(str(getattr(each, "dtype", "")) == "torch.bool" for each in inside)
+            waiting += by_mask or any(name in str(operation) for name in waits)
+            return operation(*arguments, **(options or {}))
+
+    with Counter():
+        function()
+    return operations, waiting

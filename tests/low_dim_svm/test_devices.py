@@ -7,10 +7,13 @@ from sklearn.linear_model import Ridge
 
 from supred import LowDimSVC, LowDimSVCCV
 from supred.common.arrays import on_host, place_of
+from supred.low_dim_svm.g_step import hinge_g_step
 from supred.low_dim_svm.mappings.f_step import NormalEquations
+from supred.low_dim_svm.visit import BlockRows
 from supred.low_dim_svm.z_step import hinge_z_step, two_class_z_step
 from supred.numerics.svm_interior_point import interior_point
-from tests.devices import LIBRARIES, dispatch, putter
+from supred.rows.blocks import rows_of
+from tests.devices import LIBRARIES, count_waits, dispatch, putter
 
 
 @pytest.fixture(params=LIBRARIES)
@@ -49,6 +52,24 @@ def test_interior_point_is_that_of_numpy(put, guessed):
     here = interior_point(Z, y, np.ones((2, 60)), *outside, guess=guess)
     there = interior_point(put(Z), put(y), put(np.ones((2, 60))), *outside, guess=guess)
     np.testing.assert_allclose(on_host(there[0]), here[0], atol=1e-6)
+
+
+def test_a_g_step_waits_for_few_numbers():
+    """One number of each step of the interior point method, and a few for each round."""
+    put = putter("torch-cpu")
+    rng = np.random.default_rng(4)
+    index = rng.integers(5, size=900)
+    Z = rng.normal(size=(5, 4))[index] + rng.normal(size=(900, 4))
+    blocks = rows_of(put(Z)).attach(BlockRows, index, np.ones(900), put(Z))
+    found = hinge_g_step(blocks, 4, 2 * np.eye(5) - 1, C=1.0)
+    expected = hinge_g_step(
+        rows_of(Z).attach(BlockRows, index, np.ones(900), Z), 4, 2 * np.eye(5) - 1, C=1.0
+    )
+    np.testing.assert_allclose(found.parameters[0], expected.parameters[0], atol=1e-4)
+    assert found.gap <= 1e-8
+    args = blocks, 4, 2 * np.eye(5) - 1
+    operations, waits = count_waits(lambda: hinge_g_step(*args, C=1.0, start=expected.parameters))
+    assert waits < operations / 50
 
 
 def test_normal_equations_are_solved_where_they_are(put):

@@ -100,7 +100,8 @@ def hinge_g_step(
     if blocks.place.is_host:
         svms = solve_over_blocks(bounded, *problem, tol=tol, start=guess, fast=fast)
     else:
-        svms = solve_on_device(bounded, *problem, tol=tol, start=guess)
+        room = blocks.place.block_numbers // 2
+        svms = solve_on_device(bounded, *problem, tol=tol, start=guess, most_numbers=room)
     gap = float((svms.gap / np.maximum(svms.objective, 1e-300)).max())
     return Classifier((svms.coef, svms.intercept), float(svms.objective.sum()), gap)
 

@@ -24,8 +24,6 @@ from supred.numerics.svm_over_blocks import MAX_ROUNDS, NOTHING_LEFT, SLOW, Bloc
 
 # Rows that are taken at first, over all SVMs, and how many times more where that was too few.
 TAKEN, GROWTH = 2**21, 4
-# Most numbers that are taken, of which the method makes about thirty times as many.
-MOST_NUMBERS = 2**28
 # Rows of one sign are merged if their slack lies between the same two of these.
 EDGES = np.array([-1.0, -0.1, 0.0, 0.1, 1.0])
 N_CELLS = 2 * (len(EDGES) + 1)
@@ -172,6 +170,7 @@ def solve_on_device(
     *,
     tol: float,
     start: np.ndarray | None = None,
+    most_numbers: int = 2**23,
 ) -> SVMs:
     """Solve one linear SVM per column of `signs` to a relative duality gap of `tol`.
 
@@ -184,6 +183,9 @@ def solve_on_device(
     tol : float
     start : ndarray of shape (n_svms, n_dimensions + 1), optional
         A guess of w and b. An SVM that does not become better than that stays as it is.
+    most_numbers : int
+        Most numbers in the rows that are taken; with what is made of them they are four times as
+        many or more.
 
     Examples
     --------
@@ -200,7 +202,7 @@ def solve_on_device(
     """
     signs = np.asarray(signs, dtype=float)
     n_svms, n_rows = signs.shape[1], blocks.sum(_count)
-    limit = min(n_rows, MOST_NUMBERS // (n_svms * (n_dimensions + 1)))
+    limit = min(n_rows, most_numbers // (n_svms * (n_dimensions + 1)))
     most = min(limit, max(CHUNK, TAKEN // n_svms))
     guess = np.zeros((n_svms, n_dimensions + 1)) if start is None else start.copy()
     best, upper, lower = guess.copy(), np.full(n_svms, np.inf), np.zeros(n_svms)
