@@ -39,8 +39,9 @@ $(VENV)/.torch: $(READY)
 	@touch $@
 
 test-torch: $(VENV)/.torch ## The tests on torch's arrays (and CuPy's and CUDA's, where they are)
-	SCIPY_ARRAY_API=1 $(PYTEST) -n 2 -rs tests/common tests/rbf_net/test_devices.py \
-		tests/low_dim_svm/test_devices.py
+	SCIPY_ARRAY_API=1 $(PYTEST) -n 2 -rs tests/common/test_arrays.py tests/base/test_devices.py \
+		tests/rbf_net/test_devices.py tests/low_dim_svm/test_devices.py tests/rows/test_device.py \
+		tests/app/cli/test_device.py
 
 $(OLDEST)/.ready: pyproject.toml requirements/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)

@@ -50,6 +50,11 @@ class LatentClassifier(
     # Whether rows may be arrays of torch or CuPy, which then stay where they are.
     _takes_devices = False
 
+    @property
+    def _maps_devices(self) -> bool:
+        """Whether the fitted model predicts such arrays, though it does not train on them."""
+        return False
+
     # What `fit` sets, of which an estimator may have some only; a subclass adds its own.
     _fitted_attributes: tuple[str, ...] = (
         "classes_",
@@ -86,7 +91,7 @@ class LatentClassifier(
         `reset` chooses the unit anew, as for a fit; else `far` lets rows pass that are much larger
         than those of the fit. `options` add to the `_input_options`.
         """
-        found = validate_data(self, X, *y, reset=reset, **{**self._options_for(X), **options})
+        found = validate_data(self, X, *y, reset=reset, **{**self._options_for(X, far), **options})
         X, *labels = found if y else (found,)
         if reset:
             check_n_jobs(getattr(self, "n_jobs", None))
@@ -99,16 +104,16 @@ class LatentClassifier(
             )
         return (X, *labels) if y else X
 
-    def _options_for(self, X: Any) -> dict[str, Any]:
+    def _options_for(self, X: Any, predicted: bool) -> dict[str, Any]:
         """Return what `validate_data` may accept in `X`, in the words of its array library."""
         if not stays_in_place(X):
             return self._input_options
         place = place_of(X)
-        if not self._takes_devices:
+        if not (self._takes_devices or (predicted and self._maps_devices)):
             raise TypeError(
                 f"{type(self).__name__} does not take arrays of {place.name} with "
-                "array_api_dispatch=True; give a NumPy array, or use LowDimSVC or "
-                "RBFNetClassifier."
+                f"array_api_dispatch=True {'here' if predicted else 'to train on'}; give a NumPy "
+                "array, or use LowDimSVC or RBFNetClassifier."
             )
         return {**self._input_options, "dtype": [place.xp.float64, place.xp.float32]}
 

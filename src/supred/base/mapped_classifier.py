@@ -6,7 +6,9 @@ import numpy as np
 
 from supred.base.latent_classifier import LatentClassifier
 from supred.base.state import register
+from supred.common.arrays import cast, type_name
 from supred.numerics.kernel_basis import LandmarkKernel
+from supred.numerics.kernels import GaussianCenters
 from supred.numerics.latent_maps import KernelMap, LatentMap, LinearMap
 
 for _made in (LinearMap, KernelMap):  # numerics/ lies below this module
@@ -51,8 +53,16 @@ class MappedClassifier(LatentClassifier):
         """Other kernels: the kernel to the landmarks."""
         return self._map.kernel  # type: ignore[union-attr]
 
+    @property
+    def _maps_devices(self) -> bool:
+        """Whether the map is written for arrays of torch and CuPy: linear, or of Gaussians."""
+        found = getattr(self, "_map", None)
+        return isinstance(found, LinearMap) or (
+            isinstance(found, KernelMap) and isinstance(found.kernel.landmarks, GaussianCenters)
+        )
+
     def _project(self, X: Any) -> np.ndarray:
-        return self._map.project(X).astype(X.dtype, copy=False)
+        return cast(self._map.project(X), type_name(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

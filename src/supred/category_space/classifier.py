@@ -27,6 +27,7 @@ from supred.category_space.labels import (
 from supred.category_space.problem import CategoryProblem, orient
 from supred.category_space.settings import Settings
 from supred.category_space.solver import solve
+from supred.common.arrays import cast, on_host, place_of
 from supred.common.labels import encode_labels
 from supred.numerics.latent_maps import KernelMap
 
@@ -396,12 +397,12 @@ class CategorySpace(MappedClassifier):
         """
         check_is_fitted(self)
         if self.multilabel_:
-            return (self.decision_function(X) > 0).astype(int)
+            return cast(self.decision_function(X) > 0, int)
         return super().predict(X)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
         """Return the scores of the rule; for two classes their difference."""
-        scores = self.rule_.scores(Z)
+        scores = place_of(Z).put(self.rule_.scores(on_host(Z)))
         if len(self.classes_) == 2 and not self.multilabel_:
             return scores[:, 1] - scores[:, 0]
         return scores

@@ -12,6 +12,7 @@ from supred.base.mapped_classifier import MappedClassifier
 from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.common.arguments import check_integer, check_real
+from supred.common.arrays import on_host, place_of
 from supred.discriminant.directions import Discriminant, Problem, discriminate
 from supred.numerics.class_scatter import members_of
 from supred.numerics.gaussian_classes import GaussianClasses
@@ -213,11 +214,12 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         probabilities : ndarray of shape (n_rows, n_classes)
         """
         check_is_fitted(self)
-        return softmax(self.gaussians_.scores(self._latent(X)), axis=1)
+        Z = self._latent(X)
+        return place_of(Z).put(softmax(self.gaussians_.scores(on_host(Z)), axis=1))
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
         """Return the logarithm of each class's density times its prior, up to a constant."""
-        scores = self.gaussians_.scores(Z)
+        scores = place_of(Z).put(self.gaussians_.scores(on_host(Z)))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _model_arrays(self) -> list[np.ndarray]:

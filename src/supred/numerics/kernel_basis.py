@@ -16,6 +16,7 @@ from scipy.linalg import eigh
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
 from supred.common.arguments import check_choice, check_integer, check_real
+from supred.common.arrays import cast, place_of
 from supred.numerics.kernels import GaussianCenters, scale_gamma
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
@@ -75,7 +76,7 @@ class LandmarkKernel:
         """Return the kernel in double precision, shape (n_rows, n_landmarks)."""
         with np.errstate(over="ignore", invalid="ignore"):
             result = self._values(X)
-        if not np.isfinite(result).all():
+        if not place_of(result).xp.isfinite(result).all():
             raise ValueError(
                 "kernel: the kernel matrix holds infinite values or NaN; bring the features to a "
                 "common scale, and with kernel='poly' use a whole number as degree (a power of a "
@@ -88,7 +89,7 @@ class LandmarkKernel:
             columns = X[:, self.landmarks]
             columns = columns.toarray() if sparse.issparse(columns) else columns
             return np.asarray(columns, dtype=np.float64)
-        X = X.astype(np.float64, copy=False)
+        X = cast(X, np.float64)
         if isinstance(self.landmarks, GaussianCenters):
             return self.landmarks.kernel(X, self.gamma)
         if callable(self.name):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supred.common.arrays import place_of
 from supred.numerics.kernel_basis import LandmarkKernel
 from supred.rows.blocks import rows_of
 
@@ -39,7 +40,8 @@ class LinearMap:
         """Return the coordinates of rows, in double precision or theirs."""
         if sparse.issparse(X):
             return np.asarray(X @ self.components.T - self.components @ self.center)
-        return rows_of(X).map(lambda block: (block - self.center) @ self.components.T)
+        put = place_of(X).put
+        return rows_of(X).map(lambda block: (block - put(self.center)) @ put(self.components).T)
 
     def leading(self, count: int) -> "LinearMap":
         """Return the map to the first `count` coordinates."""
@@ -85,8 +87,8 @@ class KernelMap:
 
     def project(self, X: Any) -> np.ndarray:
         """Return the coordinates of rows in double precision."""
-        rows = rows_of(X, self.kernel.n_landmarks)
-        return rows.map(lambda block: self.kernel(block) @ self.dual_coef) - self.offset
+        rows, put = rows_of(X, self.kernel.n_landmarks), place_of(X).put
+        return rows.map(lambda block: self.kernel(block) @ put(self.dual_coef)) - put(self.offset)
 
     def leading(self, count: int) -> "KernelMap":
         """Return the map to the first `count` coordinates."""
