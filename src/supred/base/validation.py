@@ -39,8 +39,9 @@ def are_ready(X: Any, n_features: int | None) -> bool:
         and X.shape[1] == n_features
         and 0 < X.size <= MOST_NUMBERS
         and X.dtype in SAFE_NUMBER
-        and X.max() < SAFE_NUMBER[X.dtype]  # false for NaN
-        and -SAFE_NUMBER[X.dtype] < X.min()
+        # As X.max() and X.min(), with fewer calls; false for NaN.
+        and np.maximum.reduce(X, axis=None) < SAFE_NUMBER[X.dtype]
+        and -SAFE_NUMBER[X.dtype] < np.minimum.reduce(X, axis=None)
     )
 
 
