@@ -52,17 +52,17 @@ def test_the_same_model_as_from_the_whole_table(supred, table, tmp_path, gap):
 @pytest.mark.parametrize("kind", ["npy", "svmlight", "parquet"])
 def test_other_formats_and_folders(supred, tmp_path, kind):
     X, y = flowers()
-    codes = np.unique(y, return_inverse=True)[1]
+    class_index = np.unique(y, return_inverse=True)[1]
     folder = tmp_path / "parts"
     folder.mkdir()
     for number, part in enumerate((slice(0, 30), slice(30, 60))):
         path = folder / f"{number}.{kind}"
         if kind == "npy":
-            np.save(path, np.column_stack([X[part], codes[part]]))
+            np.save(path, np.column_stack([X[part], class_index[part]]))
         elif kind == "svmlight":
             from sklearn.datasets import dump_svmlight_file
 
-            dump_svmlight_file(X[part], codes[part], str(path), zero_based=False)
+            dump_svmlight_file(X[part], class_index[part], str(path), zero_based=False)
         else:
             pytest.importorskip("pyarrow")
             import pandas
@@ -73,6 +73,8 @@ def test_other_formats_and_folders(supred, tmp_path, kind):
     goal = {"npy": ["--target", "-1"], "parquet": ["--target", "kind", "--exclude", "name"]}
     model, said = model_of(supred, tmp_path / "m", folder, "--stream", *goal.get(kind, []))
     assert said["rows"] == 60
+    scaled = any("divided by their standard deviation" in note for note in said["preprocessing"])
+    assert scaled == (kind == "svmlight")  # zeros stay zeros
     files = sorted(folder.iterdir())
     also, _ = model_of(supred, tmp_path / "n", *files, "--stream", *goal.get(kind, []))
     np.testing.assert_array_equal(also.estimator.coef_, model.estimator.coef_)
@@ -80,7 +82,7 @@ def test_other_formats_and_folders(supred, tmp_path, kind):
     assert said["training_error"] < 0.1
     result = supred("predict", tmp_path / "m", folder, "--stream", "--json")
     assert result.code == 0, result.err
-    truth = y if kind == "parquet" else codes
+    truth = y if kind == "parquet" else class_index
     error = np.mean(np.array(json.loads(result.out)["predicted"]) != truth)
     assert error == pytest.approx(said["training_error"])
 
