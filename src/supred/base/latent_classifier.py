@@ -15,7 +15,13 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from supred.base.dask_input import is_dask, lazily, refuse, unpacked
 from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
-from supred.base.sources import as_source, check_rows_and_labels, check_source, refuse_source
+from supred.base.sources import (
+    as_source,
+    check_not_vanishing,
+    check_source,
+    refuse_source,
+    source_labels,
+)
 from supred.base.state import present_attributes
 from supred.base.validation import are_ready
 from supred.common.arguments import check_n_jobs, largest_magnitude
@@ -75,7 +81,10 @@ class LatentClassifier(
         `in_memory` refuses out-of-core rows even if the fitted estimator takes them.
         """
         if self._takes_sources and not in_memory and (source := as_source(X)) is not None:
-            return check_rows_and_labels(self, source, y)
+            check_source(self, source, reset=True)
+            self._unit_exponent = 0  # rows out of memory keep their own unit
+            check_not_vanishing(source.at_home)
+            return source, *encode_labels(source_labels(source, y))
         refuse_source(self, X)
         refuse(self, X)
         if y is not None:

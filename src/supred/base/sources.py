@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from supred.common.arguments import largest_magnitude
-from supred.common.labels import EncodedLabels, check_no_label_missing, encode_labels
+from supred.common.labels import EncodedLabels, check_no_label_missing
 from supred.rows.blocks import LARGEST_NUMBER, RowSource
 from supred.rows.files.reading import MemoryMap, ReadSource
 
@@ -72,16 +72,6 @@ def source_labels(X: RowSource, y: Any, *, name: str = "y") -> np.ndarray:
     if len(y) != X.shape[0]:
         check_consistent_length(np.empty(X.shape[0]), y)
     return y
-
-
-def check_rows_and_labels(
-    model: Any, X: RowSource, y: Any
-) -> tuple[RowSource, np.ndarray, np.ndarray]:
-    """Return the source, the classes and the index of each row's class."""
-    check_source(model, X, reset=True)
-    model._unit_exponent = 0  # rows out of memory keep their own unit
-    check_not_vanishing(X.at_home)
-    return X, *encode_labels(source_labels(X, y))
 
 
 def check_not_vanishing(X: RowSource) -> None:
