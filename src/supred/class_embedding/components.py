@@ -19,8 +19,7 @@ def part_vectors(parts: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     The parts are in the order of their first node, that is, of their first class.
     """
     _, first, index = np.unique(parts, return_index=True, return_inverse=True)
-    place = np.empty(len(first), dtype=int)
-    place[np.argsort(first)] = np.arange(len(first))
+    place = np.argsort(np.argsort(first))
     vectors = np.zeros((len(parts), len(first)))
     vectors[np.arange(len(parts)), place[index]] = np.sqrt(degrees)
     return vectors / np.linalg.norm(vectors, axis=0)
@@ -60,9 +59,7 @@ def part_contrasts(indicators: np.ndarray, degrees: np.ndarray) -> np.ndarray:
 def number_by_size(parts: np.ndarray) -> np.ndarray:
     """Return the parts numbered anew, the largest first."""
     _, index, counts = np.unique(parts, return_inverse=True, return_counts=True)
-    place = np.empty(len(counts), dtype=int)
-    place[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
-    return place[index]
+    return np.argsort(np.argsort(-counts, kind="stable"))[index]
 
 
 def describe_parts(parts: np.ndarray, stranded: np.ndarray, names: Any, rule: str) -> str:

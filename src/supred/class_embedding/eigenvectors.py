@@ -132,8 +132,7 @@ def profile(A: sparse.csr_array) -> float:
     few = np.flatnonzero(n_edges <= MANY_EDGES * np.median(n_edges))
     matrix = sparse.csr_matrix(A[few][:, few])
     order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    place = np.argsort(order)
     heads = np.repeat(place, np.diff(matrix.indptr))
     tails = place[matrix.indices]
     first = np.arange(len(order))

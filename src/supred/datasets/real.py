@@ -165,11 +165,11 @@ def load_newsgroups_pc_mac(
         )
     with gzip.open(path, "rt", encoding="utf-8") as file:
         parts = json.load(file)
-    found: list[Any] = []
-    for name in ("train", "test"):
-        found += [[row["text"] for row in parts[name]]]
-        found += [np.array([row["label"] for row in parts[name]])]
-    return found[0], found[1], found[2], found[3]
+
+    def columns(rows: list[dict[str, str]]) -> tuple[list[str], np.ndarray]:
+        return [row["text"] for row in rows], np.array([row["label"] for row in rows])
+
+    return *columns(parts["train"]), *columns(parts["test"])
 
 
 def load_uci(
@@ -241,15 +241,13 @@ def _openml(data_id: int | None) -> tuple[np.ndarray, np.ndarray]:
 def _twenty_newsgroups() -> tuple[list[str], np.ndarray, list[str], np.ndarray]:
     from sklearn.datasets import fetch_20newsgroups
 
-    found: list[Any] = []
     short = {group: label for label, group in NEWSGROUPS.items()}
-    for part in ("train", "test"):
-        bunch = fetch_20newsgroups(
-            subset=part, categories=list(NEWSGROUPS.values()), n_retries=1, delay=0.5
-        )
-        found += [list(bunch.data)]
-        found += [np.array([short[bunch.target_names[target]] for target in bunch.target])]
-    return found[0], found[1], found[2], found[3]
+
+    def columns(part: str) -> tuple[list[str], np.ndarray]:
+        bunch = fetch_20newsgroups(subset=part, categories=list(short), n_retries=1, delay=0.5)
+        return list(bunch.data), np.array([short[bunch.target_names[k]] for k in bunch.target])
+
+    return *columns("train"), *columns("test")
 
 
 def _fetch(
