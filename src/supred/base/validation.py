@@ -33,7 +33,7 @@ def are_ready(X: Any, n_features: int | None) -> bool:
     >>> are_ready(np.zeros((1, 3)), 3), are_ready(np.full((1, 3), np.nan), 3)
     (True, False)
     """
-    return (
+    return bool(
         type(X) is np.ndarray
         and X.ndim == 2
         and X.shape[1] == n_features
