@@ -50,6 +50,18 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
 
 
+def test_the_guide_explains_what_a_report_says():
+    guide = (ROOT / "docs" / "reading-a-report.md").read_text(encoding="utf-8")
+    said = (ROOT / "src/supred/app/comparison/verdict.py").read_text(encoding="utf-8")
+    quoted = [
+        words
+        for row in re.findall(r'^\| (".*?) \|', guide, re.MULTILINE)
+        for words in re.findall(r'"([^"]+)"', row)
+    ]
+    assert len(quoted) == 8
+    assert [words for words in quoted if words not in said] == []
+
+
 def test_every_public_name_is_in_the_reference():
     listed = {}
     module = None
