@@ -23,13 +23,19 @@ STEPS = {
 class Stopwatch:
     """Own seconds and calls of each step.
 
+    Parameters
+    ----------
+    clock : callable
+        Returns seconds.
+
     Attributes
     ----------
     seconds : dict of float
     calls : dict of int
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        self.clock = clock
         self.seconds: dict[str, float] = {}
         self.calls: dict[str, int] = {}
         self._stack: list[list[Any]] = []  # [step, seconds of the steps inside]
@@ -43,11 +49,11 @@ class Stopwatch:
                 return function(*arguments, **options)
             frame: list[Any] = [step, 0.0]
             self._stack.append(frame)
-            began = perf_counter()
+            began = self.clock()
             try:
                 return function(*arguments, **options)
             finally:
-                took = perf_counter() - began
+                took = self.clock() - began
                 self._stack.pop()
                 self.seconds[step] = self.seconds.get(step, 0.0) + took - frame[1]
                 self.calls[step] = self.calls.get(step, 0) + 1
@@ -58,9 +64,11 @@ class Stopwatch:
 
 
 @contextmanager
-def clocked(steps: dict[str, str] | None = None) -> Iterator[Stopwatch]:
+def clocked(
+    steps: dict[str, str] | None = None, clock: Callable[[], float] = perf_counter
+) -> Iterator[Stopwatch]:
     """Put a clock around the functions of the steps while the block runs."""
-    watch = Stopwatch()
+    watch = Stopwatch(clock)
     kept = []
     for step, place in (STEPS if steps is None else steps).items():
         owner, name = find(place)

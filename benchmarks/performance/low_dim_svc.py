@@ -37,14 +37,14 @@ def load(quick: bool) -> Task:
     return Task(mnist(), n_centers=2500, gamma=1 / (2 * 5.0**2), svc_gamma=1 / 32)
 
 
-def floor(task: Task, threads: int) -> Run:
+def floor(task: Task, threads: int, sizes: tuple[int, ...] = BLOCKS) -> Run:
     """Make Phi once in single and Phi^T Phi once in double precision, with NumPy's products."""
     X = task.rows.X
     rng = np.random.default_rng(SEED)
     C = X[np.sort(rng.choice(len(X), task.n_centers, replace=False))]
     norms, shift = np.einsum("ij,ij->i", C, C), np.float32(task.gamma)
     best: dict[str, float] = {}
-    for size in BLOCKS * (3 if len(X) < 10_000 else 1):
+    for size in sizes * (3 if len(X) < 10_000 else 1):
         took = {"phi": 0.0, "gram": 0.0}
         gram = np.zeros((len(C), len(C)))
         for start in range(0, len(X), size):

@@ -89,7 +89,10 @@ class HingeLoss:
         self, blocks: "RowValues", n_components: int, start: Parameters | None
     ) -> Classifier:
         """Fit the SVMs to the coordinates of all rows, starting from the last ones."""
-        return hinge_g_step(blocks, n_components, self.signs, self.C, start=start, tol=self.tol)
+        signs, C = self.signs, self.C
+        return hinge_g_step(
+            blocks, n_components, signs, C, start=start, tol=self.tol, fast=self.fast
+        )
 
     def z_step(
         self, F: np.ndarray, class_index: np.ndarray, classifier: Parameters, mu: float

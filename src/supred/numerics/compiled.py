@@ -14,6 +14,10 @@ import numpy as np
 
 # Fewer rows than this are not worth the import of Numba.
 MANY_ROWS = 30_000
+# A row this close to its margin is on it; which of such rows are taken is left to a hash.
+ON_MARGIN = 1e-9
+# Whole numbers with a sign wrap around as those without do.
+HASH = (0x9E3779B97F4A7C15 - 2**64, 0xBF58476D1CE4E5B9 - 2**64)
 # Sweeps over the SVMs before a row is left to the interior point method.
 MAX_SWEEPS = 200
 
@@ -45,6 +49,7 @@ def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def survey_of_rows(
+    first: int,
     Z: np.ndarray,
     class_index: np.ndarray,
     u: np.ndarray,
@@ -52,24 +57,25 @@ def survey_of_rows(
     signs: np.ndarray,
     groups: np.ndarray,
     edges: np.ndarray,
-    known: np.ndarray,
+    seen: np.ndarray,
     slack: np.ndarray,
+    key: np.ndarray,
     losses: np.ndarray,
     merged: np.ndarray,
 ) -> None:
     """Look at each row from the margins of a guess.
 
-    The parameters but the last four are those of
+    The parameters but the last six are those of
     :func:`supred.numerics.svm_over_blocks.survey`.
 
     Parameters
     ----------
     edges : ndarray
         Between which slacks rows are merged.
-    known : ndarray of bool, shape (n_svms, n_rows)
-        Rows that are not merged.
-    slack : ndarray of shape (n_svms, n_rows)
-        Where e_n is written to.
+    seen : ndarray of bool, shape (n_svms, n_rows)
+        Rows that are merged and may come.
+    slack, key : ndarrays of shape (n_svms, n_rows)
+        Where e_n is written to, and how near to the margin a row counts that may come.
     losses : ndarray of shape (n_svms,)
         To which u_n max(0, e_n) is added.
     merged : ndarray of shape (n_svms, n_groups, n_bins, 1 + n_dimensions)
@@ -79,8 +85,8 @@ def survey_of_rows(
     for k in range(len(guess)):
         for n in range(n_rows):
             y = signs[class_index[n], k]
+            slack[k, n], key[k, n] = 0.0, np.inf
             if y == 0.0:
-                slack[k, n] = 0.0
                 continue
             score = guess[k, n_dimensions]
             for i in range(n_dimensions):
@@ -89,8 +95,13 @@ def survey_of_rows(
             slack[k, n] = value
             if value > 0.0:
                 losses[k] += u[n] * value
-            if known[k, n]:
+            if not seen[k, n]:
                 continue
+            key[k, n] = abs(value)
+            if key[k, n] < ON_MARGIN:
+                x = (first + n) * HASH[0]
+                x = (x ^ ((x >> 31) & (2**33 - 1))) * HASH[1]
+                key[k, n] = ON_MARGIN * (((x >> 11) & (2**53 - 1)) / 2.0**53)
             cell = merged[k, groups[class_index[n], k], np.searchsorted(edges, value)]
             cell[0] += u[n]
             for i in range(n_dimensions):

@@ -18,12 +18,14 @@ from supred.numerics.svm_interior_point import interior_point
 PADDING = 1e-30
 # Bounds below this part of the largest are padding.
 LEAST_BOUND = 1e-20
+# With this mu paths begin at most: the mean slack is that of merged rows far from the margin.
+MOST_MU = 0.05
 # A sum of hinge losses whose slope is at most this part of all bounds is flat.
 FLAT = 1e-9
 
 
 def solve_batch(
-    y: Any, u: Any, Z: Any, guess: np.ndarray | None, tol: float
+    y: Any, u: Any, Z: Any, guess: np.ndarray | None, tol: float, *, fast: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Solve linear SVMs in coordinates in which the rows of each have mean zero and unit size.
 
@@ -38,6 +40,8 @@ def solve_batch(
         w and b from which to start.
     tol : float
         Relative duality gap.
+    fast : bool
+        Follow compiled paths, on the host.
 
     Returns
     -------
@@ -67,13 +71,13 @@ def solve_batch(
     if guess is not None:
         bias = guess[:, -1] + (guess[:, :-1] * on_host(center)).sum(axis=1)
         moved = np.column_stack([guess[:, :-1] * scale, bias])
-    v, primal, dual = _certified(points, y, bounds, moved, tol)
+    v, primal, dual = _certified(points, y, bounds, moved, tol, fast)
     # A guess is no guide where the z step has put many rows on its margin: the path that
     # begins there may end far from the optimum.
     lost = np.flatnonzero(primal - dual > 2.0 * tol * primal)
     if guess is not None and len(lost):
         there = put(lost)
-        again = _certified(points[there], y[there], bounds[there], None, tol)
+        again = _certified(points[there], y[there], bounds[there], None, tol, fast)
         v[lost] = np.where((again[1] < primal[lost])[:, None], again[0], v[lost])
         dual[lost] = np.maximum(dual[lost], again[2])
     coef = v[:, :-1] / scale
@@ -121,12 +125,15 @@ def best_biases(y: Any, u: Any, scores: Any) -> Any:
 
 
 def _certified(
-    Z: Any, y: Any, u: Any, guess: np.ndarray | None, tol: float
+    Z: Any, y: Any, u: Any, guess: np.ndarray | None, tol: float, fast: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return w and b of each SVM, its objective and a lower bound of that, on the host."""
     xp, nothing = place_of(Z).xp, np.zeros((len(Z), Z.shape[2]))
     columns = Z.swapaxes(1, 2)
-    w, b, a, _ = interior_point(columns, y, u, nothing, nothing[:, 0], tol, guess=guess)
+    most_mu = MOST_MU if place_of(Z).is_host else np.inf
+    w, b, a, _ = interior_point(
+        columns, y, u, nothing, nothing[:, 0], tol, guess=guess, most_mu=most_mu, fast=fast
+    )
     slack = 1.0 - y * ((Z @ w[:, :, None])[:, :, 0] + b[:, None])
     primal = 0.5 * xp.square(w).sum(axis=1) + (u * positive_part(slack)).sum(axis=1)
     # Shrink the heavier side so that sum a_n y_n = 0 holds: then the dual objective is a bound.

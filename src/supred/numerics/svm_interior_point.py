@@ -20,7 +20,6 @@ device the rows lie in chunks.
 """
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
@@ -29,30 +28,30 @@ from supred.common.arrays import (
     at_least,
     at_most,
     copied,
-    is_foreign,
     on_host,
     place_of,
     positive_part,
     solve,
     write_better,
 )
+from supred.numerics.compiled import compiled
+from supred.numerics.svm_central_path import (
+    CENTERING,
+    INSIDE,
+    MAX_ITER,
+    PATIENCE,
+    TO_BOUNDARY,
+    follow_path,
+)
 
-MAX_ITER = 200
-# Fraction of the way to the boundary that a step may go.
-TO_BOUNDARY = 0.995
-# No progress of the gap over this many iterations ends the iteration: the last digits are gone.
-PATIENCE = 40
 # A start whose a comes this near to a bound, as a part of u, is centred.
 LOPSIDED = 0.02
 # A path that begins at a guess begins with at least this mu.
 LEAST_MU = 0.02
-# On a device it begins nearer to its end, with this part of mu, and its steps stop further from
-# the boundary at first: together a third fewer steps, whose last digits are others.
-FIRST_MU, FIRST_TO_BOUNDARY = 0.1, 0.95
+# On a device it begins nearer to its end, with this part of mu.
+FIRST_MU = 0.1
 # A path that ends at a larger relative gap is begun again from the best point on it.
 LOST_GAP = 1e-3
-# Nothing comes nearer to its bound than this, relatively.
-INSIDE = 1e-15
 
 
 @dataclass
@@ -122,6 +121,8 @@ def interior_point(
     *,
     offset: np.ndarray | None = None,
     guess: np.ndarray | None = None,
+    most_mu: float = np.inf,
+    fast: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Follow the central path of each SVM until its relative duality gap is at most `tol`.
 
@@ -144,6 +145,10 @@ def interior_point(
         linear there, add to the objective.
     guess : ndarray of shape (n_svms, n_dimensions + 1), optional
         w and b from which to start.
+    most_mu : float
+        A path that begins at a guess begins with at most this mu.
+    fast : bool
+        Follow the compiled path, one SVM after another, on the host.
 
     Returns
     -------
@@ -161,10 +166,14 @@ def interior_point(
     if guess is None:
         paths = _start(rows, ridge, y, u, shift, offset)
     else:
-        paths = _start_at(guess, rows, y, u, shift, offset)
+        paths = _start_at(guess, rows, y, u, shift, offset, most_mu)
     best_v, best_a = copied(paths.v), copied(paths.a)
     n_iter = place.zeros((n_svms,), int)
-    for iteration in range(MAX_ITER + 1):
+    for k in range(n_svms if fast else 0):
+        point = paths.a[k], paths.r[k], paths.xi[k], paths.v[k]
+        found = compiled(follow_path)(rows[k, 0], y[k], u[k], shift[k], offset[k], *point, tol)
+        best_v[k], best_a[k], paths.upper[k], paths.lower[k], n_iter[k] = found
+    for iteration in range(0 if fast else MAX_ITER + 1):
         slack = 1.0 - paths.y * _scores(paths.rows, paths.v)
         _note_bounds(paths, slack, best_v, best_a)
         n_iter[paths.which] = iteration
@@ -182,7 +191,14 @@ def interior_point(
         # of what was found leads back.
         outside = pull[on_host(lost)], charge[on_host(lost)]
         w, b, a, more = interior_point(
-            Z[lost], y[lost], u[lost], *outside, tol, offset=offset[lost], guess=best_v[lost]
+            Z[lost],
+            y[lost],
+            u[lost],
+            *outside,
+            tol,
+            offset=offset[lost],
+            guess=best_v[lost],
+            fast=fast,
         )
         best_v[lost], best_a[lost] = place.xp.concatenate([w, b[:, None]], axis=1), a
         n_iter[lost] += more
@@ -247,6 +263,7 @@ def _start_at(
     u: np.ndarray,
     shift: np.ndarray,
     offset: np.ndarray,
+    most_mu: float,
 ) -> _Paths:
     """Return points on the central path of each row for given w and b.
 
@@ -257,7 +274,7 @@ def _start_at(
     slack = 1.0 - y * _scores(rows, v)
     xp, far = place_of(y).xp, abs(slack)
     mu = (u * far).sum(axis=1, keepdims=True) / u.sum(axis=1, keepdims=True)
-    mu = at_least(mu if place_of(y).is_host else FIRST_MU * mu, LEAST_MU)
+    mu = xp.clip(mu if place_of(y).is_host else FIRST_MU * mu, LEAST_MU, most_mu)
     least = 2.0 * mu / (xp.sqrt(xp.square(slack) + 4.0 * xp.square(mu)) + 2.0 * mu + far)
     share = xp.where(slack < 0, least, 1.0 - least)
     rest = xp.where(slack < 0, 1.0 - least, least)
@@ -329,16 +346,12 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     dual = xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
     predicted = ((a + dual * step_a) * (r + primal * step_r)).sum(axis=1)
     predicted += ((nu - dual * step_a) * (xi + primal * step_xi)).sum(axis=1)
-    center = u * (mu * (predicted / total / mu) ** 3)[:, None]
+    center = u * (mu * (predicted / total / mu) ** CENTERING)[:, None]
     step_v, step_a, step_r, step_xi = newton(
         (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
     )
-    reach: Any = TO_BOUNDARY
-    if is_foreign(y):
-        gap = (paths.upper - paths.lower) / xp.abs(paths.upper)
-        reach = xp.clip(1.0 - gap, FIRST_TO_BOUNDARY, TO_BOUNDARY)[:, None]
-    primal = reach * xp.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
-    dual = reach * xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
+    primal = TO_BOUNDARY * xp.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
+    dual = TO_BOUNDARY * xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
     paths.v = v + primal * step_v
     paths.r = at_least(r + primal * step_r, 1e-300)
     paths.xi = at_least(xi + primal * step_xi, 1e-300)

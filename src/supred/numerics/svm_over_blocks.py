@@ -21,7 +21,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from supred.numerics.compiled import compiled, is_there, survey_of_rows
+from supred.common.threads import in_order
+from supred.numerics.compiled import HASH, ON_MARGIN, compiled, is_there, survey_of_rows
 from supred.numerics.svm_batch import PADDING, solve_batch
 
 # Rows that are asked for at first, per SVM, and at least so many per dimension.
@@ -30,10 +31,10 @@ PER_DIMENSION = 10
 # Most rows of one SVM that are ever asked for.
 MOST_ROWS = 200_000
 MAX_ROUNDS = 30
+# Rows of so many blocks are put together before the nearest of them are looked for.
+MOST_PARTS = 32
 # The number of rows grows when a round leaves more than this part of the gap.
 SLOW = 0.2
-# A row this close to its margin is on it; which of such rows are taken is left to a hash.
-ON_MARGIN = 1e-9
 # Rows are merged with others whose slack lies between the same two of these.
 _STEPS = np.array([ON_MARGIN, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0, 2.0])
 EDGES = np.concatenate([-_STEPS[::-1], _STEPS])
@@ -77,19 +78,27 @@ class NearRows:
     """The rows nearest to the margin of one SVM; of two of these the nearest are kept."""
 
     most: int
-    key: np.ndarray  # (n,): distance to the margin, a hash for rows on it
-    number: np.ndarray  # (n,)
-    rows: np.ndarray  # (n, 3 + L): class index, bound, slack, z
+    # Each (n, 5 + L): distance to the margin (a hash for rows on it), number, class index, bound,
+    # slack, z.
+    parts: list[np.ndarray]
 
     def __iadd__(self, other: "NearRows") -> "NearRows":
-        key = np.concatenate([self.key, other.key])
-        nearest = np.arange(len(key))
-        if len(key) > self.most:
-            nearest = np.sort(np.argpartition(key, self.most)[: self.most])
-        self.key = key[nearest]
-        self.number = np.concatenate([self.number, other.number])[nearest]
-        self.rows = np.concatenate([self.rows, other.rows])[nearest]
+        self.parts += other.parts
+        if len(self.parts) > MOST_PARTS:
+            self.nearest()
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.nearest()  # no more than these travel
+        return self.__dict__
+
+    def nearest(self) -> np.ndarray:
+        """Return the nearest rows as one array; the others are forgotten."""
+        rows = np.concatenate(self.parts)
+        if len(rows) > self.most:
+            rows = rows[np.sort(np.argpartition(rows[:, 0], self.most)[: self.most])]
+        self.parts = [rows]
+        return rows
 
 
 def survey(
@@ -142,28 +151,32 @@ def survey(
         seen[k, known[k][begin:end] - first] = False
     merged = np.zeros((n_svms, n_groups, N_BINS, 1 + Z.shape[1]))
     if fast and is_there():
-        slack, losses = np.empty((n_svms, n_rows)), np.zeros(n_svms)
+        slack, key, losses = *np.empty((2, n_svms, n_rows)), np.zeros(n_svms)
         look = compiled(survey_of_rows)
-        look(Z, class_index, u, guess, signs, groups, EDGES, ~seen, slack, losses, merged)
+        look(
+            first, Z, class_index, u, guess, signs, groups, EDGES, seen, slack, key, losses, merged
+        )
     else:
         slack = np.ascontiguousarray(slacks(Z, class_index, guess, signs).T)
         losses = np.maximum(slack, 0.0) @ u
+        seen &= signs[class_index].T != 0
         extended = np.column_stack([np.ones(n_rows), Z])
         for k in range(n_svms):
-            bounds = u * (signs[class_index, k] != 0) * seen[k]
             cells = cells_of(slack[k], groups[class_index, k])
-            merged[k] = _sums(cells, bounds, extended, n_groups * N_BINS).reshape(merged[k].shape)
+            sums = _sums(cells, u * seen[k], extended, n_groups * N_BINS)
+            merged[k] = sums.reshape(merged[k].shape)
+        key = np.where(seen, np.abs(slack), np.inf)
+        k, n = np.nonzero(key < ON_MARGIN)
+        key[k, n] = ON_MARGIN * hashed(first + n)
     near = []
     for k in range(n_svms):
-        candidates = np.flatnonzero(seen[k] & (signs[class_index, k] != 0))
-        key = np.abs(slack[k, candidates])
-        on_margin = np.flatnonzero(key < ON_MARGIN)
-        key[on_margin] = ON_MARGIN * hashed(first + candidates[on_margin])
-        if most[k] < len(key):
-            nearest = np.sort(np.argpartition(key, most[k])[: most[k]])
-            key, candidates = key[nearest], candidates[nearest]
-        columns = class_index[candidates], u[candidates], slack[k, candidates], Z[candidates]
-        near.append(NearRows(most[k], key, first + candidates, np.column_stack(columns)))
+        nearest = np.arange(n_rows)
+        if most[k] < n_rows:
+            nearest = np.sort(np.argpartition(key[k], most[k])[: most[k]])
+        nearest = nearest[key[k, nearest] < np.inf]
+        numbers = key[k, nearest], first + nearest, class_index[nearest], u[nearest]
+        rows = np.column_stack([*numbers, slack[k, nearest], Z[nearest]])
+        near.append(NearRows(most[k], [rows]))
     return losses, merged, tuple(near)
 
 
@@ -189,10 +202,9 @@ def cells_of(slack: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 def hashed(numbers: np.ndarray) -> np.ndarray:
     """Return a number in [0, 1) for each whole number, the same one everywhere."""
-    # Whole numbers with a sign wrap around as those without do.
-    x = numbers * (0x9E3779B97F4A7C15 - 2**64)
+    x = numbers * HASH[0]
     x ^= (x >> 31) & (2**33 - 1)
-    x *= 0xBF58476D1CE4E5B9 - 2**64
+    x *= HASH[1]
     return ((x >> 11) & (2**53 - 1)) / 2.0**53
 
 
@@ -254,7 +266,7 @@ def solve_over_blocks(
         )
         primal = 0.5 * np.square(guess[left, :-1]).sum(axis=1) + losses
         for i, k in enumerate(left):
-            sets[k].take(near[i], merged[i], signs[:, k], groups[:, k])
+            sets[k].take(near[i].nearest(), merged[i], signs[:, k], groups[:, k])
             candidates = [(primal[i], guess[k])]
             if not np.isfinite(upper[k]):
                 candidates += sets[k].constants()
@@ -270,10 +282,15 @@ def solve_over_blocks(
             break
         last_gap = gap
         cold = not guess.any()
-        guess[left], dual = _solve_together(
-            [sets[k] for k in left], None if cold else guess[left], 0.5 * tol
+        # A compiled path is followed in a thread of its own; others are faster together.
+        apart = fast and is_there()
+        parts = np.split(left, len(left) if apart else 1)
+        calls = (
+            ([sets[k] for k in part], None if cold else guess[part], 0.5 * tol, apart)
+            for part in parts
         )
-        lower[left] = np.maximum(lower[left], dual)
+        for part, (found, dual) in zip(parts, in_order(_solve_together, calls), strict=True):
+            guess[part], lower[part] = found, np.maximum(lower[part], dual)
     return SVMs(best[:, :-1].copy(), best[:, -1].copy(), upper, upper - lower)
 
 
@@ -292,21 +309,22 @@ class WorkingSet:
         return cls(np.empty(0, dtype=np.int64), nothing, nothing)
 
     def take(
-        self, near: NearRows, merged: np.ndarray, signs: np.ndarray, groups: np.ndarray
+        self, near: np.ndarray, merged: np.ndarray, signs: np.ndarray, groups: np.ndarray
     ) -> None:
         """Take in rows that came, and merged rows, of which these are no members any more."""
-        class_index = near.rows[:, 0].astype(int)
+        number, class_index = near[:, 1].astype(np.int64), near[:, 2].astype(int)
+        u, slack, Z = near[:, 3:4], near[:, 4], near[:, 5:]
         sums = merged.reshape(-1, merged.shape[-1]).copy()
         totals = sums[:, 0].copy()
-        members = near.rows[:, 1:2] * np.column_stack([np.ones(len(near.rows)), near.rows[:, 3:]])
-        np.subtract.at(sums, cells_of(near.rows[:, 2], groups[class_index]), members)
+        members = np.column_stack([u, u * Z])
+        np.subtract.at(sums, cells_of(slack, groups[class_index]), members)
         there = sums[:, 0] > NOTHING_LEFT * totals
         sign, part = np.zeros(len(merged)), signs != 0
         sign[groups[part]] = signs[part]
         sums, sign = sums[there], np.repeat(sign, N_BINS)[there]
         self.merged = np.column_stack([sign, sums[:, 0], sums[:, 1:] / sums[:, :1]])
-        came = np.column_stack([signs[class_index], near.rows[:, 1], near.rows[:, 3:]])
-        number = np.concatenate([self.number, near.number])
+        came = np.column_stack([signs[class_index], u, Z])
+        number = np.concatenate([self.number, number])
         order = np.argsort(number)
         self.number, self.rows = number[order], np.concatenate([self.rows, came])[order]
 
@@ -326,7 +344,7 @@ class WorkingSet:
 
 
 def _solve_together(
-    sets: list[WorkingSet], guess: np.ndarray | None, tol: float
+    sets: list[WorkingSet], guess: np.ndarray | None, tol: float, fast: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve the SVMs of working sets; return w and b, and a lower bound of each objective.
 
@@ -340,5 +358,5 @@ def _solve_together(
     for each, size in zip(padded, sizes, strict=True):
         each[size:, 1] *= PADDING
     y, u = (np.ascontiguousarray(padded[:, :, column]) for column in (0, 1))
-    v, _, dual = solve_batch(y, u, padded[:, :, 2:], guess, tol)
+    v, _, dual = solve_batch(y, u, padded[:, :, 2:], guess, tol, fast=fast)
     return v, dual

@@ -139,12 +139,12 @@ def test_normal_equations_of_any_size(size, many_shifts):
 def test_a_factor_by_panels_is_that_of_numpy(size, n_jobs, monkeypatch):
     monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.PANEL", 8)
     A = np.random.RandomState(0).normal(size=(size, 50))
-    matrix = A @ A.T
-    expected = np.linalg.cholesky(matrix)
+    matrix, factor = A @ A.T, np.full((size, size), np.nan)
+    expected = np.linalg.cholesky(matrix + 0.5 * np.eye(size))
     with cores(n_jobs):
-        assert cholesky(matrix)
-    np.testing.assert_allclose(np.tril(matrix), expected, rtol=1e-10, atol=1e-12)
-    assert not cholesky(-np.eye(size))
+        assert cholesky(matrix, 0.5, factor)
+    np.testing.assert_allclose(np.tril(factor), expected, rtol=1e-10, atol=1e-12)
+    assert not cholesky(-np.eye(size), 0.5, factor)
 
 
 def test_a_matrix_that_is_not_finite_has_no_factor():

@@ -12,36 +12,13 @@ from supred.base.callbacks import FitCallbacks
 
 pytest.importorskip("distributed")
 import dask.array as da
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from supred.rows.cluster import values
 from supred.rows.cluster.rows import DaskSource
 
 pytestmark = pytest.mark.filterwarnings("ignore:LowDimSVC did not converge")
 MAKE = {"n_centers": 60, "gamma": 0.5, "alpha": 1e-3, "max_iter": 4, "tol": 0, "random_state": 0}
-
-
-def local_cluster():
-    return LocalCluster(
-        n_workers=3,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=":0",
-        memory_limit="2GB",
-    )
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with local_cluster() as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def client(cluster):
-    with Client(cluster) as client:
-        client.wait_for_workers(3)
-        yield client
 
 
 @pytest.fixture(scope="module")
@@ -121,10 +98,10 @@ def test_labels_are_encoded_where_they_lie(client, digits):
         LowDimSVC(**MAKE).fit(*chunked(X, missing))
 
 
-def test_a_fit_goes_on_after_the_scheduler_was_lost(digits, tmp_path, monkeypatch):
+def test_a_fit_goes_on_after_the_scheduler_was_lost(start_cluster, digits, tmp_path, monkeypatch):
     make = {**MAKE, "checkpoint": tmp_path / "fit.checkpoint"}
     told, iterations = FitCallbacks.iteration, []
-    with local_cluster() as first, Client(first) as client:
+    with start_cluster() as first, Client(first) as client:
         reference = LowDimSVC(**MAKE).fit(*chunked(*digits))
 
         def tell(self, so_far):
@@ -137,7 +114,7 @@ def test_a_fit_goes_on_after_the_scheduler_was_lost(digits, tmp_path, monkeypatc
             patch.setattr(FitCallbacks, "iteration", tell)
             with pytest.raises(ConnectionError, match=r"connect a new Client .* checkpoint="):
                 LowDimSVC(**make).fit(*chunked(*digits))
-    with local_cluster() as second, Client(second):
+    with start_cluster() as second, Client(second):
         model = LowDimSVC(**make).fit(*chunked(*digits))
     np.testing.assert_array_equal(model.coef_, reference.coef_)
     np.testing.assert_array_equal(model.mapping_.W, reference.mapping_.W)

@@ -99,12 +99,13 @@ class BasisMapping(ABC):
         """
         moves, W = coordinates.moves, self.W
         assert moves.products is not None
-        times = self._equations.times
+        ridge = 2.0 * self.alpha / mu
         way = moves.products - np.outer(self.mean, moves.total)
-        self.W = self._equations.solve(times(W) + way, 2.0 * self.alpha / mu)
+        self.W = self._equations.solve(self._equations.times(W) + way, ridge)
         change, shift = self.W - W, moves.total / self._total
         self.w0 = self.w0 + shift - self.mean @ change
-        explained = 2.0 * (way * change).sum() - (change * times(change)).sum()
+        # 2 way . change - change . G change, of which G change is way - ridge W
+        explained = (change * (way + ridge * self.W)).sum()
         return max(0.0, float(moves.squares - explained - moves.total @ shift))
 
     def project(self, X: Any) -> np.ndarray:

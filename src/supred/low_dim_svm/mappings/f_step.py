@@ -15,12 +15,13 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 from supred.common import arrays
 from supred.common.arrays import copied, is_foreign, on_host, place_of, solve_triangular
 from supred.common.threads import in_order, one_blas_thread
+from supred.rows.blocks import parts_of
 
 # One eigendecomposition costs as much as about this many Cholesky factors.
 CHOLESKY_LIMIT = 25
 # A smaller ratio of pivots is rounding: the matrix is singular.
 LEAST_PIVOT = 10 * np.finfo(float).eps
-# Columns of a panel of the factor.
+# Columns of a panel of the factor, and rows of its blocks.
 PANEL = 256
 
 
@@ -77,10 +78,8 @@ class NormalEquations:
         if is_foreign(self.gram):
             return self._factorise_there(shift)
         if self._factor is None:
-            self._factor = np.empty(self.gram.shape)
-        np.copyto(self._factor, self.gram)
-        self._factor[np.diag_indices_from(self._factor)] += shift
-        sound = cholesky(self._factor)
+            self._factor = np.zeros(self.gram.shape)
+        sound = cholesky(self.gram, shift, self._factor)
         return self._keep_sound(self._factor.diagonal(), shift, failed=not sound)
 
     def _factorise_there(self, shift: float) -> bool:
@@ -110,8 +109,11 @@ class NormalEquations:
         return dpotrs(self._factor.T, right, lower=False)[0]
 
     def times(self, W: np.ndarray) -> np.ndarray:
-        """Return ``G W``."""
-        return on_host(self.gram @ place_of(self.gram).put(W))
+        """Return ``G W``, some rows of G at a time."""
+        if is_foreign(self.gram):
+            return on_host(self.gram @ place_of(self.gram).put(W))
+        calls = ((self.gram[rows], W) for rows in parts_of(len(W), PANEL))
+        return np.concatenate(list(in_order(np.matmul, calls)))
 
     def decompose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return eigenvalues and eigenvectors, which are computed once."""
@@ -127,8 +129,8 @@ class NormalEquations:
         return self._eigen
 
 
-def cholesky(matrix: np.ndarray) -> bool:
-    """Put the Cholesky factor into the lower triangle of a matrix; tell whether there is one.
+def cholesky(gram: np.ndarray, shift: float, factor: np.ndarray) -> bool:
+    """Put the Cholesky factor of ``G + shift I`` into a lower triangle; tell whether there is one.
 
     It goes by panels of columns, whose blocks are shared out among the threads of
     :func:`supred.common.threads.cores`. The blocks do not depend on the threads, and neither does
@@ -136,35 +138,39 @@ def cholesky(matrix: np.ndarray) -> bool:
 
     Parameters
     ----------
-    matrix : ndarray of shape (n, n)
-        Symmetric, of which the lower triangle is read and written.
+    gram : ndarray of shape (n, n)
+        G, of which the lower triangle is read.
+    shift : float
+    factor : ndarray of shape (n, n)
+        What lies above its diagonal is of no meaning.
 
     Examples
     --------
     >>> import numpy as np
     >>> from supred.low_dim_svm.mappings.f_step import cholesky
-    >>> matrix = np.array([[4.0, 2.0], [2.0, 5.0]])
-    >>> cholesky(matrix), np.tril(matrix)
+    >>> factor = np.zeros((2, 2))
+    >>> cholesky(np.array([[3.0, 2.0], [2.0, 4.0]]), 1.0, factor), np.tril(factor)
     (True, array([[2., 0.],
            [1., 2.]]))
     """
-    size = len(matrix)
-    for begin in range(0, size, PANEL):
-        panel = slice(begin, min(begin + PANEL, size))
-        corner, info = dpotrf(matrix[panel, panel], lower=True, clean=True)
+    size = len(gram)
+    for panel in parts_of(size, PANEL):
+        done = slice(0, panel.start)
+
+        def update(rows: slice, panel: slice = panel, done: slice = done) -> None:
+            factor[rows, panel] = gram[rows, panel] - factor[rows, done] @ factor[panel, done].T
+
+        blocks = [(slice(k, min(k + PANEL, size)),) for k in range(panel.start, size, PANEL)]
+        deque(in_order(update, blocks), maxlen=0)
+        corner = factor[panel, panel] + shift * np.eye(panel.stop - panel.start)
+        corner, info = dpotrf(corner, lower=True, clean=True)
         if info:
             return False
-        matrix[panel, panel] = corner
+        factor[panel, panel] = corner
         inverse = dtrtri(corner, lower=True)[0]
-        below = [slice(k, min(k + PANEL, size)) for k in range(panel.stop, size, PANEL)]
 
         def divide(rows: slice, panel: slice = panel, inverse: np.ndarray = inverse) -> None:
-            matrix[rows, panel] = matrix[rows, panel] @ inverse.T
+            factor[rows, panel] = factor[rows, panel] @ inverse.T
 
-        def update(rows: slice, columns: slice, panel: slice = panel) -> None:
-            matrix[rows, columns] -= matrix[rows, panel] @ matrix[columns, panel].T
-
-        deque(in_order(divide, ((rows,) for rows in below)), maxlen=0)
-        pairs = ((rows, below[k]) for i, rows in enumerate(below) for k in range(i + 1))
-        deque(in_order(update, pairs), maxlen=0)
+        deque(in_order(divide, blocks[1:]), maxlen=0)
     return True
