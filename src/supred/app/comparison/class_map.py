@@ -51,7 +51,7 @@ def make_map(
         Rows without a class; they come last in the map.
     """
     began = perf_counter()
-    network = supred.RBFNetClassifier(n_components=2, random_state=seed)
+    network = supred.RBFNetClassifier(n_components=2, n_jobs=-1, random_state=seed)
     seen = train[stratified_part(class_index[train], MAP_ROWS, seed)]
     network.fit(transformer.transform(X[seen]), class_index[seen])
     seconds = perf_counter() - began

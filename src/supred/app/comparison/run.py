@@ -29,9 +29,9 @@ from supred.plotting.trade_off import model_bytes
 PATIENCE = 2.5
 # Part of a method's share after which no more settings are tried, so that it ends in time.
 TUNING_PART = 0.7
-# Parts of the budget that are kept for the map, for the reasons, and for the slow methods; the
-# first settings of all others may take FIRST_PART of it.
-MAP_PART, REASONS_PART, SLOW_PART, FIRST_PART = 0.15, 0.05, 0.1, 0.35
+# Parts of the budget that are kept for the map, for the reasons, for the slow methods, and for
+# tuning, which methods that take long with their first setting may use up.
+MAP_PART, REASONS_PART, SLOW_PART, TUNED_PART = 0.15, 0.05, 0.1, 0.2
 # Above this number of training rows the time of a fit is first measured on this many.
 PROBE_ROWS = 2_000
 TOO_LONG = "raise --budget or use fewer --rows"
@@ -89,7 +89,7 @@ class Run:
             split = self.rows.split(train, test)
             self.structure = check_structure(split.X_train, self.class_index[train], self.rows.seed)
         later = (MAP_PART + REASONS_PART) * explain + SLOW_PART * bool(slow)
-        self._first_settings(quick, reserve=max(later, FIRST_PART if tune else 0.0))
+        self._first_settings(quick, reserve=later, tuning=TUNED_PART * tune)
         if tune:
             later = (self._map_part() + REASONS_PART) * explain + SLOW_PART * bool(slow)
             self._tune(quick, reserve=later)
@@ -99,31 +99,34 @@ class Run:
         if tune:
             self._tune(slow, reserve=REASONS_PART * explain)
 
-    def _first_settings(self, methods: Sequence[Method], *, reserve: float) -> None:
+    def _first_settings(
+        self, methods: Sequence[Method], *, reserve: float, tuning: float = 0.0
+    ) -> None:
         """Run one fold of each method, and the others where its share of the time allows.
 
         What takes longer waits until all have begun, so that a short budget is not spent on
-        methods that cannot finish in it.
+        methods that cannot finish in it. Those that wait keep their order, the strong first: they
+        have a claim on what is left, before weaker methods and before the part that is kept for
+        tuning.
         """
         waiting: list[tuple[float, Method, Folds]] = []
         for k, method in enumerate(methods):
-            left = self.clock.left(reserve=reserve)
-            share, began, folds = left / (len(methods) - k), perf_counter(), Folds()
+            left = self.clock.left(reserve=reserve + tuning)
+            share = max(left - sum(needed for needed, *_ in waiting), 0.0) / (len(methods) - k)
+            began, folds = perf_counter(), Folds()
             limit = max(min(PATIENCE * share, left / 2), left / 4, 1.0)
             if self._attempt(method, limit, partial(self._fold, method, 0, UNTUNED, folds)):
                 needed = (perf_counter() - began) * (len(self.folds) - 1)
                 waiting.append((needed, method, folds))
                 if needed <= share:
                     self._finish(*waiting.pop(), limit=limit)
-        waiting.sort(key=lambda item: item[0])
-        for k, (needed, method, folds) in enumerate(waiting):
+        for needed, method, folds in waiting:
             left = self.clock.left(reserve=reserve)
             if needed > max(left, 1.0):
                 reason = f"it would take about {needed:.0f} s more; {TOO_LONG}"
                 self.results[method.name] = MethodResult(method.name, "skipped", reason)
             else:
-                share = left / (len(waiting) - k)
-                self._finish(needed, method, folds, limit=PATIENCE * share)
+                self._finish(needed, method, folds, limit=left)
 
     def _finish(self, needed: float, method: Method, folds: Folds, *, limit: float) -> None:
         """Run the folds that are left with the first setting."""

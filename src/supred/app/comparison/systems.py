@@ -38,7 +38,7 @@ SYSTEMS = (
     Method(
         "RBFNetClassifier",
         lambda setting, facts: supred.RBFNetClassifier(
-            facts.n_components, random_state=facts.seed, **setting
+            facts.n_components, n_jobs=-1, random_state=facts.seed, **setting
         ),
         # It tunes itself, on validation rows of its own.
         basis=lambda fitted: len(fitted.centers_),
