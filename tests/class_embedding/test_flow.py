@@ -184,21 +184,23 @@ def test_hidden_labels_set_the_temperature(digits):
 
 
 def test_suggested_labels_help_more_than_random_ones(digits):
-    X, y, some, _, _ = digits
-    asked, drawn = some.copy(), some.copy()
-    model = ClassConstrainedEmbedding(random_state=0).fit(X, asked)
-    rows = model.suggest(10)
-    assert len(set(rows)) == 10
-    assert (some[rows] == -1).all()
-    asked[rows] = y[rows]
-    accuracy = np.mean(model.fit(X, asked).transduction_ == y)
-    scores = []
-    for seed in range(5):
-        others = np.random.RandomState(seed).permutation(np.flatnonzero(some == -1))[:10]
-        drawn = some.copy()
-        drawn[others] = y[others]
-        scores.append(np.mean(ClassConstrainedEmbedding().fit(X, drawn).transduction_ == y))
-    assert accuracy > np.mean(scores)
+    X, y, _, _, _ = digits
+    asked, drawn = [], []
+    for seed in range(6):
+        random = np.random.RandomState(seed)
+        some = np.full(len(y), -1)
+        for k in range(10):
+            row = random.choice(np.flatnonzero(y == k))
+            some[row] = k
+        rows = ClassConstrainedEmbedding().fit(X, some).suggest(10)
+        assert len(set(rows)) == 10
+        assert (some[rows] == -1).all()
+        others = [random.choice(np.flatnonzero(some == -1), 10, replace=False) for _ in range(3)]
+        for labelled, scores in ((rows, asked), *((chosen, drawn) for chosen in others)):
+            more = some.copy()
+            more[labelled] = y[labelled]
+            scores.append(np.mean(ClassConstrainedEmbedding().fit(X, more).transduction_ == y))
+    assert np.mean(asked) > np.mean(drawn) + 0.01
 
 
 def test_more_suggestions_than_unlabelled_rows():
@@ -211,12 +213,17 @@ def test_more_suggestions_than_unlabelled_rows():
 # --- the graph and its solver ----------------------------------------------------------------
 
 
-def test_weights_with_a_width_of_its_own_for_each_row():
-    graph = sparse.csr_array(([1.0, 4.0, 0.0, 0.0], ([0, 0, 1, 1], [1, 2, 0, 2])), shape=(3, 3))
-    np.testing.assert_allclose(scaled_distances(graph, None), [1.0, 4.0, 0.0, 0.0])
+def test_weights_with_a_width_for_each_pair_of_rows():
+    # squared distances: rows 0 and 1 reach as far as 2 and 3; row 2 has copies only
+    graph = sparse.csr_array(
+        ([1.0, 4.0, 1.0, 9.0, 0.0], ([0, 0, 1, 1, 2], [1, 2, 0, 2, 3])), shape=(4, 4)
+    )
+    # the smaller reach counts as a quarter of the larger at least
+    expected = [4 * 1 / 6, 4 * 4 / (2 * 0.5), 4 * 1 / 6, 4 * 9 / (3 * 0.75), 0.0]
+    np.testing.assert_allclose(scaled_distances(graph, None), expected)
     W = symmetric_weights(graph, None).toarray()
-    assert W[0, 1] == W[1, 0] == pytest.approx((np.exp(-1.0) + 1.0) / 2)
-    assert W[0, 2] == W[2, 0] == pytest.approx(np.exp(-4.0) / 2)
+    assert W[0, 1] == W[1, 0] == pytest.approx(np.exp(-2 / 3))
+    assert W[0, 2] == W[2, 0] == pytest.approx(np.exp(-16.0) / 2)
 
 
 def test_the_nearest_of_a_graph():

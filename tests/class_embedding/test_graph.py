@@ -110,7 +110,7 @@ def test_a_negligible_weight_is_no_edge():
 def test_extension_weights_are_relative_heat_weights(X):
     index = NeighborIndex.of(X, 6)
     new = X[:4] + 0.05
-    weights = extension_weights(index.of_rows(new), 0.7).toarray()
+    weights = extension_weights(index.of_rows(new), 0.7, np.ones(len(X))).toarray()
     for row, found in zip(new, weights, strict=True):
         distances = cdist([row], X, "sqeuclidean").ravel()
         near = np.argsort(distances)[:6]
@@ -120,14 +120,29 @@ def test_extension_weights_are_relative_heat_weights(X):
 
 
 def test_extension_weights_do_not_vanish_far_away(X):
-    weights = extension_weights(NeighborIndex.of(X, 6).of_rows(X[:1] + 1e6), 0.7)
-    assert weights.sum() == pytest.approx(1.0)
+    graph = NeighborIndex.of(X, 6).of_rows(X[:1] + 1e6)
+    for epsilon in (0.7, None):
+        assert extension_weights(graph, epsilon, np.ones(len(X))).sum() == pytest.approx(1.0)
+
+
+def test_new_rows_share_widths_with_their_neighbors(X):
+    index, new, reach = NeighborIndex.of(X, 6), X[:4] + 0.05, np.linspace(0.5, 2.0, len(X))
+    weights = extension_weights(index.of_rows(new), None, reach).toarray()
+    for row, found in zip(new, weights, strict=True):
+        distances = cdist([row], X).ravel()
+        near = np.argsort(distances)[:6]
+        own, other = distances[near].max(), np.sqrt(reach[near])
+        wide, narrow = np.maximum(own, other), np.minimum(own, other)
+        expected = np.zeros(len(X))
+        expected[near] = np.exp(-4 * distances[near] ** 2 / (wide * np.maximum(narrow, wide / 4)))
+        np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-12)
 
 
 def test_a_row_that_is_known_has_itself_as_its_only_neighbor(X):
     graph = NeighborIndex.of(X, 6).of_rows(X)
     assert has_copy(graph).all()
-    np.testing.assert_allclose(extension_weights(graph, 0.7).toarray(), np.eye(len(X)))
+    weights = extension_weights(graph, 0.7, np.ones(len(X)))
+    np.testing.assert_allclose(weights.toarray(), np.eye(len(X)))
 
 
 def test_batch_neighbors_are_those_of_all_rows_together(X):

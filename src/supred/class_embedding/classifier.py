@@ -39,10 +39,10 @@ class ClassConstrainedEmbedding(FittedEmbedding):
         Smaller than the number of rows. "auto" is 12 for spectral coordinates and 10 for the
         flow; with 20 or more labels per class the best of 10, 5 and 3 on hidden labels.
     epsilon : {"auto", "local"} or float, default="auto"
-        Width of the heat weights exp(-||x_i - x_j||^2 / epsilon). "local" gives each row its
-        own, a quarter of the squared distance to its farthest neighbour. "auto" is "local" for
-        the flow, and for spectral coordinates ten times the mean squared distance of a row to
-        its nearest row that is not a copy of it.
+        Width of the heat weights exp(-||x_i - x_j||^2 / epsilon). "local" gives each pair of
+        rows its own, a quarter of the product of the distances to their farthest neighbours.
+        "auto" is "local" for the flow, and for spectral coordinates ten times the mean squared
+        distance of a row to its nearest row that is not a copy of it.
     beta : "auto" or float, default="auto"
         Weight of the neighbour graph against the ties to the classes. With a large value the
         flow is that of Poisson learning, and spectral coordinates know nothing of the labels.

@@ -18,6 +18,7 @@ from supred.class_embedding.graph import (
     has_copy,
     heat_weights,
     parts_of,
+    reach_of,
     symmetrise,
 )
 from supred.class_embedding.neighbors import GivenDistances, NeighborIndex
@@ -26,7 +27,11 @@ RELATIVE_RESIDUAL = 1e-11
 
 
 def extend_batch(
-    index: NeighborIndex | GivenDistances, X: Any, Z: np.ndarray, epsilon: float | None
+    index: NeighborIndex | GivenDistances,
+    X: Any,
+    Z: np.ndarray,
+    epsilon: float | None,
+    reach: np.ndarray,
 ) -> np.ndarray:
     """Return coordinates of new rows that are also each other's neighbours.
 
@@ -41,11 +46,14 @@ def extend_batch(
     Z : ndarray of shape (n_rows, n_components)
         Coordinates of the embedded rows.
     epsilon : float or None
+    reach : ndarray of shape (n_rows,)
+        Of the embedded rows, see :func:`supred.class_embedding.graph.reach_of`.
     """
     to_embedded, among_new = index.of_batch(X)
-    single = extension_weights(index.of_rows(X), epsilon) @ Z
-    # Side by side, so that both kinds of neighbours share a row's own width.
-    weights = heat_weights(sparse.hstack([to_embedded, among_new], format="csr"), epsilon)
+    single = extension_weights(index.of_rows(X), epsilon, reach) @ Z
+    # Side by side, so that a row's own width is that of both kinds of neighbours.
+    both = sparse.hstack([to_embedded, among_new], format="csr")
+    weights = heat_weights(both, epsilon, np.concatenate([reach, reach_of(both)]))
     together = extend_together(
         symmetrise(weights[:, len(Z) :]),
         weights[:, : len(Z)],

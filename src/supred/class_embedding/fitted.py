@@ -16,7 +16,7 @@ from supred.base.dask_input import is_dask, lazily
 from supred.base.latent_classifier import LatentClassifier
 from supred.class_embedding.extension import extend_batch
 from supred.class_embedding.flow_coordinates import FlowClassifier
-from supred.class_embedding.graph import extension_weights, symmetric_weights
+from supred.class_embedding.graph import extension_weights, reach_of, symmetric_weights
 from supred.class_embedding.hidden_labels import error_by_hiding
 from supred.class_embedding.neighbors import GivenDistances, NeighborIndex
 from supred.class_embedding.partial_labels import split_labels
@@ -156,7 +156,8 @@ class FittedEmbedding(LatentClassifier):
         """
         check_is_fitted(self)
         X = self._validate_rows(X, reset=False)
-        Z = extend_batch(self._index, X, self.embedding_, self.epsilon_)
+        reach = reach_of(self._distances)
+        Z = extend_batch(self._index, X, self.embedding_, self.epsilon_, reach)
         return Z.astype(X.dtype, copy=False)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -211,7 +212,8 @@ class FittedEmbedding(LatentClassifier):
                 UserWarning,
                 stacklevel=4,
             )
-        Z = extension_weights(graph, self.epsilon_) @ self.embedding_
+        weights = extension_weights(graph, self.epsilon_, reach_of(self._distances))
+        Z = weights @ self.embedding_
         return Z.astype(X.dtype, copy=False)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:

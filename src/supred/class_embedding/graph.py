@@ -46,28 +46,49 @@ def nearest_of(graph: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
     )
 
 
-def scaled_distances(graph: sparse.csr_array, epsilon: float | None) -> np.ndarray:
+def reach_of(graph: sparse.csr_array) -> np.ndarray:
+    """Return the squared distance s_i^2 of each row to the farthest of its neighbours."""
+    farthest = np.zeros(graph.shape[0])
+    np.maximum.at(farthest, heads_of(graph), graph.data)
+    return farthest
+
+
+def scaled_distances(
+    graph: sparse.csr_array, epsilon: float | None, reach: np.ndarray | None = None
+) -> np.ndarray:
     """Return ||x_i - x_j||^2 / epsilon of each entry of a graph.
 
-    Without an `epsilon` each row has its own, a quarter of the squared distance to the farthest
-    of its neighbours, so that graphs of uneven density get even weights.
+    Without an `epsilon` two rows share s_i s_j / 4, s the distance to the farthest neighbour, so
+    that graphs of uneven density get even weights (L. Zelnik-Manor and P. Perona, "Self-tuning
+    spectral clustering", NIPS 2004). The smaller s counts as a quarter of the larger at least: a
+    row beside a heap of copies keeps its neighbours.
+
+    Parameters
+    ----------
+    graph : sparse array of shape (n_rows, n_columns)
+        Squared distances.
+    epsilon : float or None
+    reach : ndarray of shape (n_columns,), optional
+        s_j^2 of the columns, see :func:`reach_of`; by default the columns are the rows.
     """
     if epsilon is not None:
         return np.asarray(graph.data / epsilon)
-    heads = heads_of(graph)
-    farthest = np.zeros(graph.shape[0])
-    np.maximum.at(farthest, heads, graph.data)
-    own = np.where(farthest > 0, farthest / 4.0, 1.0)  # copies only: all distances are zero
-    return np.asarray(graph.data / own[heads])
+    own = reach_of(graph)
+    pair = np.sqrt([own[heads_of(graph)], (own if reach is None else reach)[graph.indices]])
+    wide, narrow = pair.max(axis=0), pair.min(axis=0)
+    shared = wide * np.maximum(narrow, wide / 4.0) / 4.0
+    return np.asarray(graph.data / np.where(shared > 0, shared, 1.0))  # zero: copies only
 
 
-def heat_weights(graph: sparse.csr_array, epsilon: float | None) -> sparse.csr_array:
+def heat_weights(
+    graph: sparse.csr_array, epsilon: float | None, reach: np.ndarray | None = None
+) -> sparse.csr_array:
     """Return w_ij = exp(-||x_i - x_j||^2 / epsilon) for each neighbour, in one direction.
 
-    See :func:`scaled_distances` for what None means.
+    See :func:`scaled_distances` for what None means, and for `reach`.
     """
     weights = graph.copy()
-    weights.data = np.exp(-scaled_distances(graph, epsilon))
+    weights.data = np.exp(-scaled_distances(graph, epsilon, reach))
     weights.data[weights.data < LEAST_WEIGHT] = 0.0
     weights.eliminate_zeros()
     return weights
@@ -81,8 +102,8 @@ def symmetrise(weights: sparse.csr_array) -> sparse.csr_array:
 def symmetric_weights(graph: sparse.csr_array, epsilon: float | None) -> sparse.csr_array:
     """Return the symmetric weights of a graph of distances.
 
-    With one width for all rows both directions weigh the same; with a width per row they do
-    not, and their mean is taken.
+    Both directions weigh the same. With one width for all rows an edge is an edge; with a width
+    per pair those of mutual neighbours weigh twice as much as others.
     """
     weights = heat_weights(graph, epsilon)
     if epsilon is not None:
@@ -95,15 +116,18 @@ def parts_of(weights: sparse.csr_array) -> np.ndarray:
     return connected_components(weights, directed=False)[1]
 
 
-def extension_weights(graph: sparse.csr_array, epsilon: float | None) -> sparse.csr_array:
+def extension_weights(
+    graph: sparse.csr_array, epsilon: float | None, reach: np.ndarray
+) -> sparse.csr_array:
     """Return the weights of each new row's neighbours, which sum to one.
 
     They are heat weights, taken relative to the nearest neighbour so that they do not vanish far
-    from all rows. A row that equals indexed rows has these as its only neighbours.
+    from all rows. A row that equals indexed rows has these as its only neighbours. `reach` is
+    that of the indexed rows, see :func:`scaled_distances`.
     """
     weights = graph.copy()
     heads = heads_of(graph)
-    scaled = scaled_distances(graph, epsilon)
+    scaled = scaled_distances(graph, epsilon, reach)
     nearest = np.full(graph.shape[0], np.inf)
     np.minimum.at(nearest, heads, scaled)
     value = np.exp(-(scaled - nearest[heads]))

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from supred.class_embedding.embedding import class_ties
-from supred.class_embedding.graph import extension_weights, nearest_of, symmetric_weights
+from supred.class_embedding.graph import extension_weights, nearest_of, reach_of, symmetric_weights
 from supred.class_embedding.propagation import auto_flow_beta, flows_from_classes
 
 # Labels are hidden where there are this many per class; each trial is one more solve.
@@ -101,7 +101,7 @@ def choose_by_hidden_labels(
     for count in neighbors:
         near = nearest_of(graph, count)
         if all_labelled:
-            v = extension_weights(near, epsilon) @ votes
+            v = extension_weights(near, epsilon, reach_of(near)) @ votes
         else:
             W = symmetric_weights(near, epsilon)
             betas = [auto_flow_beta(W, C) if isinstance(beta, str) else beta for C in ties]

@@ -18,7 +18,7 @@ from scipy import sparse
 N_STEPS, MAX_ROUNDS = 5, 40
 MAX_SWEEPS = 50
 # Stop once this part of the rows, or less, changes its class in a round.
-STILL = 1e-3
+STILL = 4e-3
 
 
 @dataclass(frozen=True)
