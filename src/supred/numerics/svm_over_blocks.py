@@ -166,8 +166,8 @@ def survey(
             sums = _sums(cells, u * seen[k], extended, n_groups * N_BINS)
             merged[k] = sums.reshape(merged[k].shape)
         key = np.where(seen, np.abs(slack), np.inf)
-        k, n = np.nonzero(key < ON_MARGIN)
-        key[k, n] = ON_MARGIN * hashed(first + n)
+        svm, row = np.nonzero(key < ON_MARGIN)
+        key[svm, row] = ON_MARGIN * hashed(first + row)
     near = []
     for k in range(n_svms):
         nearest = np.arange(n_rows)
