@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, make_gaussian_quantiles
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -97,13 +97,48 @@ def test_any_number_of_dimensions(digits, n_components):
         ({"mapping": "linear"}, False),
     ],
 )
-def test_two_iterations_are_enough_with_many_centers(options, few):
+def test_few_iterations_are_enough_with_many_centers(options, few):
     X, y = blobs(n_rows=120, n_classes=3, spread=2.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = LowDimSVC(random_state=0, **options).fit(X, y)
     assert (model.stopping_reason_ == "completed") == few
-    assert not few or model.n_iter_ == 2
+    assert not few or model.n_iter_ <= 4
+
+
+@pytest.mark.parametrize(
+    ("spread", "multi_class", "n_iter"), [(0.1, "ovo", 1), (6.0, "ovo", 4), (6.0, "ovr", 1)]
+)
+def test_one_vs_one_svms_go_on_while_there_are_errors(spread, multi_class, n_iter):
+    X, y = blobs(n_rows=120, n_classes=3, spread=spread)
+    model = LowDimSVC(random_state=0, multi_class=multi_class).fit(X, y)
+    assert (model.n_iter_, model.stopping_reason_) == (n_iter, "completed")
+    assert (model.history_["train_error"][-1] <= 0.01) == (spread < 1.0)
+
+
+@pytest.mark.parametrize(("n_classes", "svms"), [(2, "ovr"), (3, "ovo"), (6, "ovo"), (7, "ovr")])
+def test_few_classes_get_a_svm_per_pair(n_classes, svms):
+    X, y = blobs(n_rows=140, n_classes=n_classes, spread=3.0)
+    model = LowDimSVC(n_centers=30, max_iter=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        named = LowDimSVC(n_centers=30, max_iter=2, random_state=0, multi_class=svms).fit(X, y)
+        model.fit(X, y)
+    assert model.multi_class_ == named.multi_class_ == svms
+    np.testing.assert_array_equal(model.decision_function(X), named.decision_function(X))
+
+
+def test_classes_between_others_are_kept_apart():
+    """Shells about one another, of which those in the middle have no side of their own."""
+    X, y = make_gaussian_quantiles(n_samples=600, n_features=5, n_classes=3, random_state=0)
+    errors = {
+        svms: np.mean(
+            LowDimSVC(multi_class=svms, random_state=0).fit(X[:300], y[:300]).predict(X[300:])
+            != y[300:]
+        )
+        for svms in ("auto", "ovr")
+    }
+    assert errors["auto"] < 0.75 * errors["ovr"]
 
 
 @pytest.mark.parametrize("class_weight", [{1: 100}, {1: 1000}, {0: 10_000}])
@@ -423,7 +458,7 @@ def test_scores_of_each_iteration_by_scikit_learns_monitor():
         ({"validation_fraction": 1.0}, "validation_fraction=1.0"),
         ({"n_iter_no_change": 0}, "n_iter_no_change=0"),
         ({"cache_size": -1}, "cache_size=-1"),
-        ({"multi_class": "crammer"}, "multi_class='crammer' is not known; use one of 'ovr', 'ovo'"),
+        ({"multi_class": "crammer"}, "multi_class='crammer' is not known"),
         ({"loss": "squared"}, "loss='squared' is not known; use one of 'hinge', 'log'"),
         (
             {"loss": "log", "multi_class": "ovo"},

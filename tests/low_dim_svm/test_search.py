@@ -218,9 +218,13 @@ def test_a_race_judges_the_best_on_every_fold():
     options = {"n_centers": 25, "cv": 4, "random_state": 0, "alphas": (1e-3, 1e-1, 10.0)}
     search = LowDimSVCCV(gammas=(1e-4, 0.02, 2.0), Cs=(0.1, 10.0), **options).fit(X, y)
     results = search.cv_results_
-    # The first fold has too few rows for a first round on some of them.
-    assert sorted(results["n_folds"].tolist()) == [1] * 12 + [2] * 3 + [4] * 3
-    np.testing.assert_array_equal(results["first_round_score"], results["split0_test_score"])
+    assert sorted(results["n_folds"].tolist()) == [0] * 12 + [1] * 3 + [4] * 3
+    # Leave-one-out, which does not look at C, says who enters the race.
+    first = results["leave_one_out_score"].reshape(9, 2)
+    np.testing.assert_array_equal(first[:, 0], first[:, 1])
+    assert (
+        first.ravel()[results["n_folds"] > 0].min() >= first.ravel()[results["n_folds"] == 0].max()
+    )
     assert results["n_folds"][search.best_index_] == 4
     assert np.isnan(results["split1_test_score"][results["n_folds"] == 1]).all()
     every = clone(search).set_params(search="exhaustive").fit(X, y)
@@ -232,6 +236,15 @@ def test_a_race_judges_the_best_on_every_fold():
     assert search.best_score_ > every.best_score_ - 0.02
     assert results["rank_test_score"][search.best_index_] == 1
     assert set(results["rank_test_score"][judged]) <= {1, 2, 3}
+
+
+def test_the_ridges_of_a_search_are_those_of_leave_one_out():
+    X, y = blobs(n_rows=150, spread=4.0)
+    options = {"n_centers": 20, "random_state": 0}
+    search = LowDimSVCCV(gammas=("scale",), cv=2, refit=False, **options).fit(X, y)
+    alone = LowDimSVC(gamma="scale", **options).fit(X, y)
+    tried = np.unique(search.cv_results_["param_alpha"].data)
+    np.testing.assert_allclose(tried, alone.alpha_ * np.array([0.1, 1.0, 10.0]), rtol=1e-9)
 
 
 def test_number_of_dimensions_can_be_searched():

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
-from scipy.linalg.lapack import dpotri
+from scipy.linalg.lapack import dtrtri
 
 from supred.numerics.class_scatter import class_means, members_of
 from supred.rows.blocks import rows_of
@@ -140,8 +140,11 @@ def fisher_of_kernel(
     shares = np.bincount(class_index, weights=share, minlength=n_classes)
     roots = np.sqrt(share)
     average = G @ share
-    centred = G - average[:, None] - average[None, :] + share @ average
-    kernel = roots[:, None] * centred * roots
+    # In place: matrices of this size are most of the work.
+    kernel = G - average[:, None]
+    kernel -= average - share @ average
+    kernel *= roots[:, None]
+    kernel *= roots
     # Class means are Phi^T P E, E one column of roots per class.
     E = members_of(class_index, n_classes) * roots[:, None] / np.sqrt(shares)
     spread = float(np.trace(kernel))
@@ -150,10 +153,11 @@ def fisher_of_kernel(
     # The centred kernel has nothing along the roots. Lifted there, its inverse is as large as
     # along the other directions, and the small differences below keep their digits.
     lift = max(spread, ridge)
-    kernel += lift * np.outer(roots, roots)
+    kernel += (lift * roots)[:, None] * roots
     kernel[np.diag_indices_from(kernel)] += ridge
     lifted = ridge / (ridge + lift)
-    factor = cho_factor(kernel, lower=True, overwrite_a=True)
+    # The transpose of a symmetric matrix lies in memory as LAPACK wants it.
+    factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
     solved = cho_solve(factor, E)
     # E^T kernel (kernel + ridge)^-1 E = 1 - ridge E^T (kernel + ridge)^-1 E
     along = np.sqrt(shares)  # E along = roots
@@ -162,7 +166,8 @@ def fisher_of_kernel(
     axes = roots[:, None] * (solved @ coefficients)
     axes -= share[:, None] * axes.sum(axis=0)
     # kernel (kernel + ridge)^-1 = 1 - ridge (kernel + ridge)^-1, and the mean's own share
-    freedom = ridge * np.diag(dpotri(factor[0], lower=True)[0]) - lifted * share
+    inverse = np.tril(dtrtri(factor[0], lower=True, overwrite_c=True)[0])
+    freedom = ridge * np.einsum("ij,ij->j", inverse, inverse) - lifted * share
     targets = _class_targets(shares) @ coefficients
     residuals = ridge * (solved @ coefficients) / roots[:, None]
     residuals -= share @ residuals

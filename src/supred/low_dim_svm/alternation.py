@@ -64,6 +64,9 @@ class Schedule:
         Most iterations, over all values of mu.
     enough : int or None
         Iterations after which it ends in any case, because more would gain nothing.
+    little_error : float or None
+        Training error, the start's not counted, at which it ends because there is little left to
+        gain.
     tol : float
         Relative change of the objective under which the alternation has converged. If mu grows
         in every iteration and `tol` is 0.01 or more, it has also converged when two iterations
@@ -78,6 +81,7 @@ class Schedule:
     inner_tol: float | None = None
     max_iter: int = 50
     enough: int | None = None
+    little_error: float | None = None
     tol: float = 1e-2
     patience: int = 5
 
@@ -93,7 +97,10 @@ class Schedule:
 
     def stopping_reason(self, history: History, *, validated: bool) -> str:
         """Return why the alternation has come to its end, or an empty string."""
-        if self.enough is not None and len(history["mu"]) > self.enough:
+        n_iter, error = len(history["mu"]) - 1, history["train_error"][-1]
+        if self.enough is not None and n_iter >= self.enough:
+            return "completed"
+        if self.little_error is not None and n_iter and error <= self.little_error:
             return "completed"
         # Of each value of mu the last iteration counts; without an inner loop that is each.
         mu = np.array(history["mu"])

@@ -62,8 +62,9 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         Weight of ``||W||^2`` of the mapping; "auto" chooses it together with gamma.
     C : float, default=1.0
         Weight of the hinge losses.
-    multi_class : {"ovr", "ovo"}, default="ovr"
-        One SVM per class against the rest, or one per pair of classes with a majority vote.
+    multi_class : {"auto", "ovr", "ovo"}, default="auto"
+        One SVM per class against the rest, or one per pair of classes with a majority vote, which
+        keeps apart classes that lie between others. "auto" takes pairs for three to six classes.
     loss : {"hinge", "log"}, default="hinge"
         "log" puts one multinomial logistic regression in the place of the SVMs: it needs fewer
         dimensions (two or three for a picture of ten classes) and gives `predict_proba`.
@@ -83,10 +84,11 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         the paper's inner loop, which takes several times as many iterations. By default mu
         grows after every iteration.
     max_iter : int or "auto", default="auto"
-        Most iterations, over all values of mu. "auto" is 50, but 2 where there is a centre for
-        every four rows, the classes begin at the corners of a simplex, no validation rows are
+        Most iterations, over all values of mu. "auto" is 50, but fewer where there is a centre
+        for every four rows, the classes begin at the corners of a simplex, no validation rows are
         given and ``tol >= 0.01``: there more iterations lower the objective, and the error on
-        training rows only.
+        training rows only. It is 1 with one-vs-rest SVMs, and with one-vs-one SVMs 4, or what it
+        takes to a training error of 1 %.
     tol : float, default=1e-2
         The alternation has converged when two iterations in a row change the objective by at
         most this, relatively. From 0.01 on, two iterations in a row that leave the training
@@ -123,6 +125,8 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_svms, n_components)
         Weights w_k of the SVMs in the latent space.
+    multi_class_ : {"ovr", "ovo"}
+        Which SVMs they are.
     intercept_ : ndarray of shape (n_svms,)
         Biases b_k.
     mapping_ : object
@@ -143,7 +147,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         The iteration whose model was kept: least validation error, or least nested objective
         without a validation part.
     stopping_reason_ : str
-        "converged", "completed" (the two iterations of "auto"), "validation", "max_iter" or
+        "converged", "completed" (the few iterations of "auto"), "validation", "max_iter" or
         "callback".
     model_size_ : ModelSize
         Numbers and bytes that the model needs to predict.
@@ -192,7 +196,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         gamma: Any = "auto",
         alpha: Any = "auto",
         C: float = 1.0,
-        multi_class: str = "ovr",
+        multi_class: str = "auto",
         loss: str = "hinge",
         init: Any = "auto",
         mu: float = 2.0,

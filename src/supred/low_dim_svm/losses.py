@@ -105,7 +105,15 @@ class HingeLoss:
             return two_class_z_step(F, y, coef[0], float(intercept[0]), c)
         if self.fast and is_there() and not is_foreign(F):
             return compiled_z_step(F, class_index, self.signs, coef, intercept, c)
-        return hinge_z_step(F, self.signs_of(class_index), coef, intercept, c)
+        if self.signs.all():
+            return hinge_z_step(F, self.signs_of(class_index), coef, intercept, c)
+        # The rows of a class are seen by the same SVMs, and only these move them.
+        Z = F + 0.0
+        for signs, number in zip(self.signs, range(self.n_classes), strict=True):
+            rows, some = place_of(F).xp.nonzero(class_index == number)[0], np.flatnonzero(signs)
+            y = place_of(F).put(np.tile(signs[some], (len(rows), 1)))
+            Z[rows] = hinge_z_step(F[rows], y, coef[some], intercept[some], c)
+        return Z
 
     def row_losses(
         self, Z: np.ndarray, class_index: np.ndarray, classifier: Parameters

@@ -9,6 +9,7 @@ from supred.base.streamed_classifier import StreamedClassifier
 from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import BasisMapping, RBFMapping
+from supred.low_dim_svm.settings import svms_of
 from supred.low_dim_svm.z_step_log import class_scores
 from supred.numerics.decisions import linear_scores
 
@@ -29,6 +30,7 @@ class LowDimModel(StreamedClassifier):
 
     mapping: Any
     multi_class: str
+    loss: str
     classes_: np.ndarray
     mapping_: Mapping
     coef_: np.ndarray
@@ -50,7 +52,12 @@ class LowDimModel(StreamedClassifier):
         return self.mapping_.project(X)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
-        return linear_scores(Z, self.coef_, self.intercept_, len(self.classes_), self.multi_class)
+        return linear_scores(Z, self.coef_, self.intercept_, len(self.classes_), self.multi_class_)
+
+    @property
+    def multi_class_(self) -> str:
+        """Which SVMs there are: "ovr" or "ovo"."""
+        return svms_of(self.multi_class, len(self.classes_), self.loss)
 
     def _class_scores(self, Z: np.ndarray) -> np.ndarray:
         return class_scores(Z, self.coef_, self.intercept_)

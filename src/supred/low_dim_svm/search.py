@@ -13,16 +13,16 @@ from supred.base.validation import check_weights
 from supred.common.arguments import check_choice, check_integer, check_n_jobs, check_real
 from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.classifier import LowDimSVC
-from supred.low_dim_svm.mappings.choice import gamma_of
+from supred.low_dim_svm.mappings.choice import choose_centers, gamma_of
 from supred.low_dim_svm.model import LowDimModel
 from supred.low_dim_svm.race import FEWEST_TO_RACE, Verdicts, judge_all, race
 from supred.low_dim_svm.search_fold import Candidate, Fold, Judged
 from supred.low_dim_svm.settings import Settings
+from supred.low_dim_svm.width_and_ridge import GAMMA_FACTORS, leave_one_out_scores, worth_a_fit
+from supred.numerics.leave_one_out import LeaveOneOutScore
 
-# Default candidates: multiples of the "scale" rule for gamma, values of alpha and of C.
-GAMMA_FACTORS = (0.25, 1.0, 4.0)
-ALPHAS = (1e-3, 1e-2, 1e-1)
-CS = (0.1, 1.0, 10.0)
+# Default candidates for C; of equal ones the first is taken.
+CS = (1.0, 0.1, 10.0)
 
 
 class LowDimSVCCV(LowDimModel):
@@ -39,11 +39,12 @@ class LowDimSVCCV(LowDimModel):
         one. The paper's recipe is from there up; more than that needs ``init="random"`` or
         "random-codes", since the simplex leaves further dimensions empty.
     gammas : sequence of "scale" or float, optional
-        Candidates for gamma; by default a quarter, one and four times the "scale" rule. Not
-        used with ``mapping="linear"``.
-    alphas : sequence of float, default=(1e-3, 1e-2, 1e-1)
-        Candidates for alpha.
-    Cs : sequence of float, default=(0.1, 1.0, 10.0)
+        Candidates for gamma; by default a quarter, one, four and sixteen times the "scale" rule.
+        Not used with ``mapping="linear"``.
+    alphas : sequence of float, optional
+        Candidates for alpha; by default the best for each gamma by closed-form leave-one-out, a
+        tenth of it and ten times it.
+    Cs : sequence of float, default=(1.0, 0.1, 10.0)
         Candidates for C.
     n_centers : int or sequence of int, optional
         Number of centres, or candidates for it.
@@ -51,9 +52,10 @@ class LowDimSVCCV(LowDimModel):
         Number of stratified folds (5 by default), the share of rows to hold out once (a float
         between 0 and 1), or splits as in scikit-learn.
     search : {"race", "exhaustive"}, default="race"
-        A race of ten candidates or more drops losers early: all are tried on a part of the rows,
-        the best third on the first fold, the best third of these on the second, and the last
-        three on every fold. "exhaustive" judges every candidate on every fold.
+        A race of ten candidates or more drops losers early: the best third by the closed-form
+        leave-one-out error of the start, which looks at gamma and alpha, is tried on the first
+        fold, the best third of these on the second, and the last three on every fold.
+        "exhaustive" judges every candidate on every fold.
     refit : bool, default=True
         Fit the best setting on all rows at the end; needed to predict.
     mapping : {"rbf", "linear"}, default="rbf"
@@ -79,8 +81,8 @@ class LowDimSVCCV(LowDimModel):
         The best setting, fitted on all rows (if `refit`).
     cv_results_ : dict of arrays
         As scikit-learn's GridSearchCV has it. ``mean_fit_time`` leaves out the shared parts. A
-        race adds ``first_round_score``, the accuracy after training on a part of the rows, and
-        ``n_folds``, on how many folds a candidate was judged; the score is NaN on the others.
+        race adds ``leave_one_out_score``, the accuracy of its first round, and ``n_folds``, on
+        how many folds a candidate was judged; the score is NaN on the others.
     n_splits_ : int
     classes_ : ndarray
     coef_, intercept_, mapping_, centers_, gamma_, history_, n_iter_, best_iter_, \
@@ -120,7 +122,7 @@ class LowDimSVCCV(LowDimModel):
         n_components: Any = None,
         *,
         gammas: Any = None,
-        alphas: Any = ALPHAS,
+        alphas: Any = None,
         Cs: Any = CS,
         n_centers: Any = None,
         cv: Any = None,
@@ -128,7 +130,7 @@ class LowDimSVCCV(LowDimModel):
         refit: bool = True,
         mapping: str = "rbf",
         centers: Any = "kmeans",
-        multi_class: str = "ovr",
+        multi_class: str = "auto",
         loss: str = "hinge",
         init: Any = "auto",
         mu: float = 2.0,
@@ -195,11 +197,11 @@ class LowDimSVCCV(LowDimModel):
             {**self.get_params(deep=False), **self._searched(), "n_jobs": None}
         )
         weights = check_weights(sample_weight, None, class_index, classes)
-        candidates = self._candidates(X, weights)
         # Every fit draws from the same seed, as a grid search with an int random_state does.
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31 - 1)
+        candidates, first = self._candidates(X, class_index, weights, int(seed))
         splits = list(self._splits(X, class_index, int(seed)))
         if not splits:
             raise ValueError(f"cv={self.cv!r} gives no split; give at least one.")
@@ -218,8 +220,7 @@ class LowDimSVCCV(LowDimModel):
             if self.search == "exhaustive" or len(candidates) < FEWEST_TO_RACE:
                 verdicts = judge_all(len(candidates), splits, judge)
             else:
-                rng = np.random.RandomState(int(seed))
-                verdicts = race(len(candidates), splits, class_index, judge, rng)
+                verdicts = race(first, splits, judge)
         self.classes_, self.n_splits_ = classes, len(splits)
         self._report(candidates, verdicts)
         if self.refit:
@@ -250,8 +251,11 @@ class LowDimSVCCV(LowDimModel):
             if not _is_single(getattr(self, name))
         }
 
-    def _candidates(self, X: Any, weights: np.ndarray) -> list[Candidate]:
-        gammas: Sequence[float | str] = ["scale"]
+    def _candidates(
+        self, X: Any, class_index: np.ndarray, weights: np.ndarray, seed: int
+    ) -> tuple[list[Candidate], list[LeaveOneOutScore]]:
+        """Return the settings to try, each with the leave-one-out score of its start."""
+        gammas: Sequence[float] = [1.0]
         if self.mapping == "rbf":
             scale = gamma_of("scale", X, weights)
             if self.gammas is None:
@@ -259,6 +263,9 @@ class LowDimSVCCV(LowDimModel):
             else:
                 given = _sequence("gammas", self.gammas)
                 gammas = _numbers("gammas", [scale if g == "scale" else g for g in given])
+        alphas = None if self.alphas is None else _numbers("alphas", self.alphas)
+        ridges = None if alphas is None else [2.0 * alpha / self.mu for alpha in alphas]
+        Cs = _numbers("Cs", self.Cs)
         sizes = _whole_numbers("n_centers", self.n_centers)
         uses_centers = self.mapping == "rbf" and isinstance(self.centers, str)
         if len(sizes) > 1 and not (uses_centers and self.centers != "all"):
@@ -266,14 +273,23 @@ class LowDimSVCCV(LowDimModel):
                 f"n_centers={self.n_centers!r} has no effect: mapping={self.mapping!r} with "
                 f"centers={self.centers!r} does not use it."
             )
-        return [
-            Candidate(size, gamma, n_components, alpha, C)
-            for size in sizes
-            for gamma in gammas
-            for n_components in _whole_numbers("n_components", self.n_components)
-            for alpha in _numbers("alphas", self.alphas)
-            for C in _numbers("Cs", self.Cs)
-        ]
+        candidates, scores = [], []
+        for size in sizes:
+            rng, centers = check_random_state(seed), None
+            if self.mapping == "rbf":
+                centers = choose_centers(self.centers, size, X, weights, rng)
+            used = np.flatnonzero(weights > 0)
+            tried = leave_one_out_scores(
+                X[used], class_index[used], weights[used], centers, rng, gammas, ridges
+            )
+            tried = tried if alphas is not None else worth_a_fit(tried)
+            for k, found in enumerate(tried):
+                alpha = alphas[k % len(alphas)] if alphas else 0.5 * self.mu * found.ridge
+                for n_components in _whole_numbers("n_components", self.n_components):
+                    for C in Cs:
+                        candidates.append(Candidate(size, found.gamma, n_components, alpha, C))
+                        scores.append(found.score)
+        return candidates, scores
 
     def _splits(
         self, X: Any, class_index: np.ndarray, seed: int
@@ -303,12 +319,13 @@ class LowDimSVCCV(LowDimModel):
         results["std_test_score"] = scores.std(axis=1).filled(np.nan)
         first = np.zeros(len(mean))
         if verdicts.first_scores is not None:
-            first = results["first_round_score"] = verdicts.first_scores
+            first = results["leave_one_out_score"] = verdicts.first_scores
             results["n_folds"] = n_folds
         # Rounded as scikit-learn does: equal accuracies must not differ by the last digit. Those
         # that went further in a race come first.
         merits = np.where(n_folds > 0, np.nan_to_num(mean), first).round(12)
-        _, places = np.unique(np.column_stack([-n_folds, -merits]), axis=0, return_inverse=True)
+        order = np.column_stack([-n_folds, -merits, -first.round(12)])
+        _, places = np.unique(order, axis=0, return_inverse=True)
         ranks = rankdata(places.ravel(), method="min").astype(np.int32)
         results["rank_test_score"] = ranks
         for name, values in zip(("fit", "score"), verdicts.seconds, strict=True):

@@ -17,7 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from supred.base.validation import check_weights
 from supred.low_dim_svm.mappings.basis import BasisMapping
 from supred.low_dim_svm.problem import HeldOut, Problem
-from supred.low_dim_svm.settings import Settings
+from supred.low_dim_svm.settings import Settings, svms_of
 from supred.low_dim_svm.training import prepare_mapping, train
 from supred.numerics.decisions import linear_scores
 
@@ -119,7 +119,7 @@ class Fold:
             problem = problem.with_held_out(settings.validation_fraction, rng)
         # Candidates have an alpha each; a number here keeps the mapping from choosing one.
         given = replace(settings, alpha=1.0)
-        mapping = prepare_mapping(problem, given, rng, many_shifts=True)
+        mapping = prepare_mapping(problem, given, rng)
         assert isinstance(mapping, BasisMapping)
         # The Gaussians of the test rows go when these parts go.
         return SharedParts(problem, mapping, replace(self.test), settings, rng.get_state())
@@ -184,7 +184,7 @@ class SharedParts:
             coef=result.coef,
             intercept=result.intercept,
             n_classes=self.problem.n_classes,
-            multi_class=settings.multi_class,
+            multi_class=svms_of(settings.multi_class, self.problem.n_classes, settings.loss),
         )
         error = self.test.error(self.mapping, score)
         return Judged(1.0 - error, trained - began, perf_counter() - trained)

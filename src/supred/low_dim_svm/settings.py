@@ -15,10 +15,13 @@ from supred.common.arguments import (
 )
 from supred.low_dim_svm.alternation import COARSE_TOL, Schedule
 
-# Most iterations by default, and how many do where the start is nearly as good as what the
-# alternation makes of it: with so many centres per row more of them only fit the training rows.
-MAX_ITER, ENOUGH = 50, 2
-CENTERS_PER_ROW = 0.25
+# Most iterations by default, and how many will do where there are so many centres per row that
+# more of them only fit the training rows: one-vs-one SVMs gain from a few while the training error
+# is above the last number.
+MAX_ITER, CENTERS_PER_ROW = 50, 0.25
+ENOUGH, LITTLE_ERROR = {"ovr": 1, "ovo": 4}, 0.01
+# So few classes get one-vs-one SVMs by default: they keep apart classes that lie between others.
+FEW_CLASSES = 6
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Settings:
     --------
     >>> from supred.low_dim_svm.settings import Settings
     >>> Settings(C=10.0).schedule(n_rows=900, n_classes=3, n_centers=300).enough
-    2
+    4
     >>> Settings(C=-1)
     Traceback (most recent call last):
     ValueError: C=-1 is out of range; use a number in (0, 1e+30].
@@ -44,7 +47,7 @@ class Settings:
     gamma: Any = "auto"
     alpha: Any = "auto"
     C: float = 1.0
-    multi_class: str = "ovr"
+    multi_class: str = "auto"
     loss: str = "hinge"
     init: Any = "auto"
     mu: float = 2.0
@@ -71,10 +74,11 @@ class Settings:
         return cls(**{name: value for name, value in parameters.items() if name in names})
 
     def schedule(
-        self, n_rows: int, n_classes: int, n_centers: int, *, validated: bool = False
+        self, n_rows: float, n_classes: int, n_centers: int, *, validated: bool = False
     ) -> Schedule:
         """Return how mu grows and when the alternation ends.
 
+        A row of weight k counts as k rows.
         Few iterations are enough for many centres and a start at the corners of a simplex, unless
         held-out rows or a small `tol` are to tell when it ends.
         """
@@ -88,12 +92,14 @@ class Settings:
             and self.inner_tol is None
             and self.tol >= COARSE_TOL
         )
+        kind = svms_of(self.multi_class, n_classes, self.loss)
         return Schedule(
             mu=self.mu,
             mu_factor=self.mu_factor,
             inner_tol=self.inner_tol,
             max_iter=MAX_ITER if isinstance(self.max_iter, str) else self.max_iter,
-            enough=ENOUGH if few else None,
+            enough=ENOUGH[kind] if few else None,
+            little_error=LITTLE_ERROR if few else None,
             tol=self.tol,
             patience=self.n_iter_no_change,
         )
@@ -132,12 +138,12 @@ class Settings:
 
     def _check_loss(self) -> None:
         check_real("C", self.C, low=0, low_inclusive=False)
-        check_choice("multi_class", self.multi_class, ("ovr", "ovo"))
+        check_choice("multi_class", self.multi_class, ("auto", "ovr", "ovo"))
         check_choice("loss", self.loss, ("hinge", "log"))
-        if self.loss == "log" and self.multi_class != "ovr":
+        if self.loss == "log" and self.multi_class == "ovo":
             raise ValueError(
                 f"multi_class={self.multi_class!r} cannot be combined with loss='log', which is "
-                "one classifier for all classes; leave multi_class at 'ovr'."
+                "one classifier for all classes; leave multi_class at 'auto'."
             )
         check_n_jobs(self.n_jobs)
 
@@ -164,3 +170,17 @@ class Settings:
             low_inclusive=False,
             high_inclusive=False,
         )
+
+
+def svms_of(multi_class: str, n_classes: int, loss: str) -> str:
+    """Return "ovr" or "ovo": what "auto" stands for, and the others as they are.
+
+    Examples
+    --------
+    >>> from supred.low_dim_svm.settings import svms_of
+    >>> svms_of("auto", 3, "hinge"), svms_of("auto", 10, "hinge")
+    ('ovo', 'ovr')
+    """
+    if multi_class != "auto":
+        return multi_class
+    return "ovo" if 2 < n_classes <= FEW_CLASSES and loss == "hinge" else "ovr"

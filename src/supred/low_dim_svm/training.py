@@ -12,7 +12,7 @@ from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import RBFMapping
 from supred.low_dim_svm.mappings.choice import make_mapping
 from supred.low_dim_svm.problem import Problem
-from supred.low_dim_svm.settings import Settings
+from supred.low_dim_svm.settings import Settings, svms_of
 from supred.low_dim_svm.starts import choose_start
 from supred.low_dim_svm.visit import BlockRows
 
@@ -76,7 +76,7 @@ def train(
         settings.loss,
         problem.n_classes,
         C=float(settings.C),  # a whole number beyond 64 bits would make arrays of objects
-        multi_class=settings.multi_class,
+        multi_class=svms_of(settings.multi_class, problem.n_classes, settings.loss),
         n_rows=problem.n_rows,
     )
     rows = mapping.rows.attach(BlockRows, problem.class_index, problem.weights)
@@ -98,7 +98,7 @@ def train(
         rows,
         start,
         settings.schedule(
-            problem.n_rows,
+            float(problem.weights.sum()),
             problem.n_classes,
             mapping.n_basis if isinstance(mapping, RBFMapping) else 0,
             validated=held_out is not None,

@@ -3,8 +3,10 @@
 The alternation starts from a ridge regression of the class codes. Its leave-one-out errors have a
 closed form: one eigendecomposition per width gives those of every ridge, so that four widths and
 eighteen ridges cost less than a fit. Where there are many rows or centres, some of them choose.
+A search takes from it which settings are worth a fit.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +17,14 @@ from supred.common.arrays import on_host
 from supred.low_dim_svm.mappings.centers import draw_rows
 from supred.numerics.kernel_choice import distinct_members
 from supred.numerics.kernels import GaussianCenters, scale_gamma
-from supred.numerics.leave_one_out import LeaveOneOutScore, RidgePath, choose_ridge
+from supred.numerics.leave_one_out import LeaveOneOutScore, RidgePath
 from supred.rows.blocks import rows_of
 
 # Widths that are tried, as multiples of the "scale" rule, and ridges of the regression.
 GAMMA_FACTORS = (0.25, 1.0, 4.0, 16.0)
-RIDGES = np.logspace(-6, 2.5, 18)
+RIDGES = np.logspace(2.5, -6, 18)
+# A search tries the best ridge of a width and those so many places away: ten times and a tenth.
+PLACES = (-2, 0, 2)
 # At most this many rows and centres choose.
 MOST_ROWS, MOST_CENTERS = 1500, 500
 
@@ -55,8 +59,7 @@ def choose_width_and_ridge(
 ) -> WidthAndRidge:
     """Choose by the leave-one-out error of ridge regression to one-hot class codes.
 
-    Where a sample of n of the N rows chooses, its ridge is multiplied by n / N: more rows for the
-    same centres need less of it.
+    Of equal scores the larger ridge is chosen.
 
     Parameters
     ----------
@@ -84,6 +87,58 @@ def choose_width_and_ridge(
     >>> found.gamma > 20, found.score.error < 0.2
     (True, True)
     """
+    widths = [1.0] if centers is None else _widths(X, weights, gamma)
+    ridges = None if ridge is None else [ridge]
+    tried = leave_one_out_scores(X, class_index, weights, centers, rng, widths, ridges)
+    return _best(tried)
+
+
+def _best(tried: Sequence[WidthAndRidge]) -> WidthAndRidge:
+    best = tried[0]
+    for each in tried:
+        best = each if each.score.beats(best.score) else best
+    return best
+
+
+def worth_a_fit(tried: Sequence[WidthAndRidge]) -> list[WidthAndRidge]:
+    """Return the best ridge of each width, and those ten times as large and as small.
+
+    Parameters
+    ----------
+    tried : sequence of WidthAndRidge
+        What :func:`leave_one_out_scores` returned for the usual ridges.
+    """
+    chosen = []
+    for begin in range(0, len(tried), len(RIDGES)):
+        of_width = tried[begin : begin + len(RIDGES)]
+        best = of_width.index(_best(of_width))
+        places = sorted({min(max(best + way, 0), len(RIDGES) - 1) for way in PLACES})
+        chosen += [of_width[place] for place in places]
+    return chosen
+
+
+def leave_one_out_scores(
+    X: Any,
+    class_index: np.ndarray,
+    weights: np.ndarray,
+    centers: np.ndarray | None,
+    rng: np.random.RandomState,
+    widths: Sequence[float],
+    ridges: Sequence[float] | None,
+) -> list[WidthAndRidge]:
+    """Return the score of every width with every ridge, by default the usual ones.
+
+    Where a sample of n of the N rows is asked, the usual ridges are multiplied by n / N: more rows
+    for the same centres need less of it.
+
+    Parameters
+    ----------
+    X, class_index, weights, centers, rng
+        As in :func:`choose_width_and_ridge`.
+    widths : sequence of float
+        Values of gamma, which a linear mapping does not look at.
+    ridges : sequence of float or None
+    """
     rows, n_rows = rows_of(X), len(class_index)
     some = np.arange(n_rows)
     if n_rows > MOST_ROWS:
@@ -96,20 +151,19 @@ def choose_width_and_ridge(
     distinct, copies = distinct_members(taken, members > 0)
     taken, members = taken[distinct], members[distinct]
     totals = np.bincount(copies, weights=weights[some])
-    ridges = RIDGES if ridge is None else np.array([ridge / share])
-    best: WidthAndRidge | None = None
-    for width in _widths(X, weights, gamma) if centers is not None else [1.0]:
+    shifts = RIDGES if ridges is None else np.array(ridges) / share
+    tried = []
+    for width in widths:
         if centers is not None:
             Phi = GaussianCenters.of(centers).kernel(taken, width).astype(float, copy=False)
             path = RidgePath.of_features(Phi, members, totals)
         else:
             path = RidgePath.of_gram(_inner_products(taken), members, totals)
-        unit = path.spread or 1.0
-        chosen, score = choose_ridge(path, ridges / unit)
-        if best is None or score.beats(best.score):
-            best = WidthAndRidge(float(width), float(chosen * unit * share), score)
-    assert best is not None
-    return best
+        tried += [
+            WidthAndRidge(float(width), float(shift * share), score)
+            for shift, score in zip(shifts, path.scores(shifts), strict=True)
+        ]
+    return tried
 
 
 def _inner_products(X: Any) -> np.ndarray:

@@ -22,8 +22,8 @@ CHUNK = 16384
 # Rows that are not finished after these sweeps are left to the interior point method.
 MAX_SWEEPS = 31
 # So few rows are left to it after the first closed form: sweeps over few rows take as long as
-# over many.
-FEW_ROWS = 200
+# over many. Where there are few SVMs sweeps are quick, and so many of them are done in any case.
+FEW_ROWS, FEW_SVMS, SOME_SWEEPS = 200, 5, 15
 # Sweeps before the first closed form, and the most SVMs for which it is tried.
 FIRST_JUMP = 3
 MOST_SVMS = 50
@@ -165,7 +165,8 @@ def _ascend(
     rows = place.put(np.arange(F.shape[0]))
     z_open, t_open, y_open = z, t, y
     sweeps, batch = 0, 1
-    while len(rows) and sweeps < (MAX_SWEEPS if len(rows) > FEW_ROWS else FIRST_JUMP):
+    enough = SOME_SWEEPS if len(active_svms) <= FEW_SVMS else FIRST_JUMP
+    while len(rows) and sweeps < (MAX_SWEEPS if len(rows) > FEW_ROWS else enough):
         for _ in range(batch):
             for k in active_svms:
                 slack = 1.0 - y_open[k] * (W[k] @ z_open + float(intercept[k]))

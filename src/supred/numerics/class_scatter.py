@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from supred.rows.blocks import Rows
 
 # Up to this size all eigenvectors of a dense matrix come quicker than one by Lanczos.
-DENSE_SIZE = 300
+DENSE_SIZE = 100
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,18 @@ class RidgePath:
         left = np.maximum(1.0 - leverages, LEAST_FREEDOM)
         return (fitted - leverages[:, :, None] * self.targets) / left[:, :, None]
 
+    def scores(
+        self, ridges: Sequence[float], *, exclusive: bool = True
+    ) -> list["LeaveOneOutScore"]:
+        """Return how well each ridge predicts the classes, of which the targets are the members.
+
+        `exclusive` is that of :func:`score_classes`.
+        """
+        return [
+            score_classes(predictions, self.targets > 0.5, self.weights, exclusive=exclusive)
+            for predictions in self.leave_one_out(ridges)
+        ]
+
 
 @dataclass(frozen=True)
 class LeaveOneOutScore:
@@ -195,11 +207,7 @@ def choose_ridge(
     """
     candidates = sorted(alphas, reverse=True)
     unit = path.spread or 1.0
-    members = path.targets > 0.5
-    scores = [
-        score_classes(predictions, members, path.weights, exclusive=exclusive)
-        for predictions in path.leave_one_out([alpha * unit for alpha in candidates])
-    ]
+    scores = path.scores([alpha * unit for alpha in candidates], exclusive=exclusive)
     best = 0
     for k in range(1, len(scores)):
         best = k if scores[k].beats(scores[best]) else best

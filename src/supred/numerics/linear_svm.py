@@ -26,6 +26,8 @@ SMALL = 1500
 # SVMs that go through the same array operations; fixed, so that n_jobs changes no result. Ten of
 # them in one batch are quicker than in two batches on two threads, which wait for each other.
 TOGETHER = 20
+# Sets up to this size take as long as smaller ones.
+TINY = 255
 # A guess whose working set leaves a larger relative gap than this is dropped.
 USELESS_GAP = 0.1
 # A row that pads a working set is a copy of another with this part of its bound.
@@ -268,12 +270,13 @@ _Solved = tuple[LinearSVM, np.ndarray]  # an SVM and the slack of all rows
 def _solve_on(sets: list[WorkingSet], tol: float) -> list[_Solved]:
     """Solve over the free rows, the others held; certify over all rows.
 
-    Sets of about the same size, none more than twice another, are solved together.
+    Sets of about the same size, none more than twice another unless it is tiny, are solved together.
     """
     svms: dict[int, _Solved] = {}
     groups: dict[tuple[bool, int], list[int]] = {}
     for i, each in enumerate(sets):
-        groups.setdefault((each.guess is None, int(each.free.sum()).bit_length()), []).append(i)
+        size = max(int(each.free.sum()), TINY).bit_length()
+        groups.setdefault((each.guess is None, size), []).append(i)
     for group in groups.values():
         for i, svm in zip(group, _solve_alike([sets[i] for i in group], tol), strict=True):
             svms[i] = svm

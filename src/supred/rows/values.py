@@ -13,7 +13,7 @@ from supred.common.arrays import HOST, Place, on_host
 from supred.common.threads import in_order
 
 if TYPE_CHECKING:
-    from supred.rows.blocks import LocalRows
+    from supred.rows.blocks import LocalRows, Rows
 
 
 class RowValues(ABC):
@@ -24,10 +24,13 @@ class RowValues(ABC):
 
     Attributes
     ----------
+    rows : Rows
+        The rows of the blocks.
     place : Place
         Where the values of the blocks are.
     """
 
+    rows: "Rows"
     place: Place = HOST
 
     @abstractmethod
@@ -69,7 +72,8 @@ class LocalValues(RowValues):
     """
 
     def __init__(self, rows: "LocalRows", parts: list[slice], values: list[Any]) -> None:
-        self.rows, self.place = rows, rows.place
+        self.rows: LocalRows = rows
+        self.place = rows.place
         self.parts = parts
         self.values = values
 

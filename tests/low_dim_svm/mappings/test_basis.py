@@ -136,8 +136,10 @@ def test_normal_equations_of_any_size(size, many_shifts):
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("size", [1, 8, 9, 37])
-def test_a_factor_by_panels_is_that_of_numpy(size, n_jobs, monkeypatch):
+@pytest.mark.parametrize("whole", [0, 100], ids=["by panels", "whole"])
+def test_a_factor_is_that_of_numpy(whole, size, n_jobs, monkeypatch):
     monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.PANEL", 8)
+    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.WHOLE", whole)
     A = np.random.RandomState(0).normal(size=(size, 50))
     matrix, factor = A @ A.T, np.full((size, size), np.nan)
     expected = np.linalg.cholesky(matrix + 0.5 * np.eye(size))

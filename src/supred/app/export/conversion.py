@@ -165,7 +165,7 @@ def _low_dim_svm(model: Any) -> Chain:
         )
     to_latent.append(Affine(_doubles(mapping.W), _doubles(mapping.w0)))
     to_scores: list[Step] = [_linear_scores(model)]
-    if model.multi_class == "ovo" and len(model.classes_) > 2:
+    if model.multi_class_ == "ovo" and len(model.classes_) > 2:
         to_scores.append(Votes(len(model.classes_)))
     return to_latent, to_scores
 

@@ -21,8 +21,9 @@ from supred.rows.blocks import parts_of
 CHOLESKY_LIMIT = 25
 # A smaller ratio of pivots is rounding: the matrix is singular.
 LEAST_PIVOT = 10 * np.finfo(float).eps
-# Columns of a panel of the factor, and rows of its blocks.
-PANEL = 256
+# Columns of a panel of the factor, and rows of its blocks; up to the second number of columns
+# these would not be worth sharing out.
+PANEL, WHOLE = 256, 1024
 
 
 class NormalEquations:
@@ -134,7 +135,8 @@ def cholesky(gram: np.ndarray, shift: float, factor: np.ndarray) -> bool:
 
     It goes by panels of columns, whose blocks are shared out among the threads of
     :func:`supred.common.threads.cores`. The blocks do not depend on the threads, and neither does
-    any bit of the factor, unlike that of LAPACK with several threads.
+    any bit of the factor, unlike that of LAPACK with several threads. Small matrices are left to
+    LAPACK, in one thread.
 
     Parameters
     ----------
@@ -154,6 +156,12 @@ def cholesky(gram: np.ndarray, shift: float, factor: np.ndarray) -> bool:
            [1., 2.]]))
     """
     size = len(gram)
+    if size <= WHOLE:
+        np.copyto(factor, gram)
+        factor[np.diag_indices(size)] += shift
+        with one_blas_thread():
+            # What lies in rows is its own transpose to LAPACK, which then writes to it.
+            return dpotrf(factor.T, lower=False, clean=False, overwrite_a=True)[1] == 0
     for panel in parts_of(size, PANEL):
         done = slice(0, panel.start)
 

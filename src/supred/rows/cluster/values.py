@@ -25,7 +25,7 @@ class DaskValues(RowValues):
     """
 
     def __init__(self, rows: "DaskRows", futures: list[Any]) -> None:
-        self.rows = rows
+        self.rows: DaskRows = rows
         self.futures = futures
 
     def visit(self, function: Callable[..., Any], *arguments: Any) -> tuple["DaskValues", Any]:
