@@ -270,7 +270,7 @@ _Solved = tuple[LinearSVM, np.ndarray]  # an SVM and the slack of all rows
 def _solve_on(sets: list[WorkingSet], tol: float) -> list[_Solved]:
     """Solve over the free rows, the others held; certify over all rows.
 
-    Sets of about the same size, none more than twice another unless it is tiny, are solved together.
+    Sets of about the same size, none more than twice another or all tiny, are solved together.
     """
     svms: dict[int, _Solved] = {}
     groups: dict[tuple[bool, int], list[int]] = {}
