@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from supred.app.tables.builtin import BUILTIN, FORMATS
+from supred.app.tables.builtin import BUILTIN, ENCODE, FORMATS, IMPUTE, SCALE
 
 if TYPE_CHECKING:
     from supred.app.tables.preparation import Preparation
@@ -63,19 +63,19 @@ def add_training(parser: argparse.ArgumentParser, *, several: bool = False) -> N
     )
     parser.add_argument(
         "--impute",
-        choices=("median", "mean", "zero", "none"),
+        choices=IMPUTE,
         default="median",
         help="what stands in for a missing number; none: an error (default: median)",
     )
     parser.add_argument(
         "--encode",
-        choices=("onehot", "drop", "none"),
+        choices=ENCODE,
         default="onehot",
         help="text columns: 0/1 columns, left out, or an error (default: onehot)",
     )
     parser.add_argument(
         "--scale",
-        choices=("standard", "none"),
+        choices=SCALE,
         default="standard",
         help="numbers to mean 0 and deviation 1, or as they are (default: standard)",
     )

@@ -1,6 +1,9 @@
-"""Names of formats and built-in data sets, apart from what reads them: help must not wait."""
+"""Names of formats, steps and data sets, apart from what they stand for: help must not wait."""
 
 FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "svmlight")
+IMPUTE = ("median", "mean", "zero", "none")
+ENCODE = ("onehot", "drop", "none")
+SCALE = ("standard", "none")
 
 # name -> what it is
 BUILTIN = {

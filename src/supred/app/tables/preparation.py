@@ -10,11 +10,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+from supred.app.tables.builtin import ENCODE, IMPUTE, SCALE
 from supred.app.tables.table import Column, Plan, Table, TableError
-
-IMPUTE = ("median", "mean", "zero", "none")
-ENCODE = ("onehot", "drop", "none")
-SCALE = ("standard", "none")
+from supred.common.arguments import check_choice
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,11 @@ class Preparation:
     impute: str = "median"
     encode: str = "onehot"
     scale: str = "standard"
+
+    def __post_init__(self) -> None:
+        check_choice("impute", self.impute, IMPUTE)
+        check_choice("encode", self.encode, ENCODE)
+        check_choice("scale", self.scale, SCALE)
 
     def pipeline(
         self, columns: Sequence[Column], *, sparse: bool = False, categories: Any = "auto"
