@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from supred.low_dim_svm.z_step import hinge_z_step
 from supred.numerics import svm_on_device
 from supred.numerics.decisions import task_signs
 from supred.numerics.svm_batch import best_biases, solve_batch
@@ -50,6 +51,28 @@ def test_the_svms_are_those_of_the_host(blocks, taken, multi_class, started, mon
     assert (found.gap <= TOL * found.objective).all()
     np.testing.assert_allclose(found.objective, expected.objective, rtol=2 * TOL)
     np.testing.assert_allclose(found.coef, expected.coef, atol=1e-4)
+
+
+def test_rows_near_the_margins_are_enough(blocks, monkeypatch):
+    """The z step has put many rows on the margins of the last SVMs, which are the start."""
+    Z, index, u = blocks.columns
+    signs = task_signs(np.arange(N_CLASSES), N_CLASSES, "ovr")
+    last = solve_over_blocks(Blocks(Z[:300], index[:300], u[:300]), signs, 3, tol=TOL)
+    moved = hinge_z_step(Z, signs[index], last.coef, last.intercept, 0.2)
+    sizes = []
+
+    def noting(y, *rest):
+        sizes.append(y.size)
+        return solve_batch(y, *rest)
+
+    monkeypatch.setattr(svm_on_device, "solve_batch", noting)
+    monkeypatch.setattr(svm_on_device, "TAKEN", N_CLASSES * 300)
+    monkeypatch.setattr(svm_on_device, "CHUNK", 32)
+    start = np.column_stack([last.coef, last.intercept])
+    found = solve_on_device(Blocks(moved, index, u), signs, 3, tol=TOL, start=start)
+    assert (found.gap <= TOL * found.objective).all()
+    assert len(sizes) > 1
+    assert max(sizes) < N_CLASSES * len(Z) / 2
 
 
 def test_a_start_that_is_better_than_what_few_rows_give_stays(blocks, monkeypatch):

@@ -6,7 +6,7 @@ needs to be busy, all SVMs go through each operation together, and nothing leave
 a few numbers of each SVM per round. A problem that fits is solved as a whole in one round.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,40 +22,53 @@ from supred.common.arrays import (
 from supred.numerics.svm_batch import PADDING, solve_batch
 from supred.numerics.svm_over_blocks import MAX_ROUNDS, NOTHING_LEFT, SLOW, Blocks, SVMs
 
-# Rows that are taken at first, over all SVMs, and how many times more where that was too few.
-TAKEN, GROWTH = 2**21, 4
+# Rows that are taken in a round, over all SVMs; more where a round was of little use.
+TAKEN = 2**21
 # Rows of one sign are merged if their slack lies between the same two of these.
-EDGES = np.array([-1.0, -0.1, 0.0, 0.1, 1.0])
+EDGES = np.array([-1.0, -0.1, -0.01, 0.0, 0.01, 0.1, 1.0])
 N_CELLS = 2 * (len(EDGES) + 1)
 
 
-@dataclass
+@dataclass(frozen=True)
 class TakenRows:
-    """The rows nearest to the margin of each SVM; of two of these the nearest are kept.
+    """Rows that were taken for each SVM.
 
     Attributes
     ----------
-    most : int
-    slack, y, u : arrays of shape (n_svms, n_rows)
+    number, slack, y, u : arrays of shape (n_svms, n_rows)
+        Number of each row, how far it is from the margin, its sign and its bound.
     Z : array of shape (n_svms, n_rows, n_dimensions)
+    most : int or None
+        Of the sum of two of these so many are kept, the nearest; None for all.
     """
 
-    most: int
+    number: Any
     slack: Any
     y: Any
     u: Any
     Z: Any
+    most: int | None = None
 
-    def __iadd__(self, other: "TakenRows") -> "TakenRows":
-        xp = place_of(self.Z).xp
-        for name in ("slack", "y", "u", "Z"):
-            setattr(self, name, xp.concatenate([getattr(self, name), getattr(other, name)], axis=1))
-        if self.u.shape[1] > self.most:
-            nearest = smallest(_distance(self.slack, self.u), self.most)
-            svms = place_of(self.Z).put(np.arange(len(nearest)))[:, None]
-            for name in ("slack", "y", "u", "Z"):
-                setattr(self, name, getattr(self, name)[svms, nearest])
-        return self
+    def of(self, columns: Any) -> "TakenRows":
+        """Return the rows that an index of all arrays gives."""
+        number, slack, y, u, Z = (values[columns] for values in self.arrays())
+        return TakenRows(number, slack, y, u, Z, self.most)
+
+    def arrays(self) -> tuple[Any, Any, Any, Any, Any]:
+        """Return the arrays."""
+        return self.number, self.slack, self.y, self.u, self.Z
+
+    def __add__(self, other: "TakenRows") -> "TakenRows":
+        place = place_of(self.Z)
+        number, slack, y, u, Z = (
+            place.xp.concatenate(pair, axis=1)
+            for pair in zip(self.arrays(), other.arrays(), strict=True)
+        )
+        both = TakenRows(number, slack, y, u, Z, self.most)
+        if self.most is None or both.u.shape[1] <= self.most:
+            return both
+        nearest = smallest(_distance(both.slack, both.u), self.most)
+        return both.of((place.put(np.arange(len(nearest)))[:, None], nearest))
 
 
 def look(
@@ -65,15 +78,15 @@ def look(
     u: Any,
     guess: np.ndarray,
     signs: np.ndarray,
-    most: int,
-    merge: bool,
+    known: Any | None,
+    most: int | None,
 ) -> tuple[Any, Any, TakenRows]:
     """Look at a block from the margins of a guess.
 
     Parameters
     ----------
     first : int
-        Number of the block's first row, which does not matter here.
+        Number of the block's first row.
     Z : array of shape (n_rows, n_dimensions)
     class_index : array of shape (n_rows,)
     u : array of shape (n_rows,)
@@ -82,40 +95,53 @@ def look(
         w and b.
     signs : ndarray of shape (n_classes, n_svms)
         +1, -1 or 0.
-    most : int
-        Rows that may be taken for each SVM.
-    merge : bool
-        Whether there are more rows than that in all blocks.
+    known : array of shape (n_svms, n_known), optional
+        Numbers of rows that need not come again.
+    most : int, optional
+        Rows that may be taken for each SVM; by default all, and none are merged.
 
     Returns
     -------
     losses : array of shape (n_svms,)
         sum_n u_n max(0, e_n).
     merged : array of shape (n_svms, N_CELLS, 1 + n_dimensions)
-        sum_n u_n (1, z_n) over all rows of each cell.
+        sum_n u_n (1, z_n) over the rows of each cell that are not known.
     taken : TakenRows
     """
     place = place_of(Z)
     xp, put = place.xp, place.put
-    n_svms = len(guess)
+    n_rows, n_svms = len(Z), len(guess)
+    svms = put(np.arange(n_svms))
     y = put(signs)[class_index]  # (n_rows, n_svms)
     slack = 1.0 - y * (Z @ put(guess[:, :-1].T) + put(guess[:, -1]))
     bounds = u[:, None] * (y != 0)
     losses = (bounds * positive_part(slack)).sum(axis=0)
     merged = place.zeros((n_svms, N_CELLS, 1 + Z.shape[1]), float)
-    every = xp.broadcast_to(Z, (n_svms, *Z.shape))
-    if not merge:
-        return losses, merged, TakenRows(most, slack.T, y.T, bounds.T, every)
-    wide = xp.concatenate([place.zeros((len(Z), 1), float) + 1.0, Z], axis=1)
+    number = first + put(np.arange(n_rows))
+    if known is not None:
+        # Known rows of other blocks are the one beyond the last.
+        inside = (known >= first) & (known < first + n_rows)
+        new = place.zeros((n_rows + 1, n_svms), float) + 1.0
+        new[xp.where(inside, known - first, n_rows).T, svms] = 0.0
+        bounds = bounds * new[:-1]
+    every = TakenRows(
+        xp.broadcast_to(number, (n_svms, n_rows)),
+        slack.T,
+        y.T,
+        bounds.T,
+        xp.broadcast_to(Z, (n_svms, *Z.shape)),
+        most,
+    )
+    if most is None:
+        return losses, merged, every
+    wide = xp.concatenate([place.zeros((n_rows, 1), float) + 1.0, Z], axis=1)
     cells = _cells(slack, y)
     for cell in range(N_CELLS):
         merged[:, cell] = tall_product(bounds * (cells == cell), wide)
-    if len(Z) <= most:
-        return losses, merged, TakenRows(most, slack.T, y.T, bounds.T, every)
-    nearest = smallest(_distance(slack, bounds).T, most)
-    svms = put(np.arange(n_svms))[:, None]
-    near, sides, weights = (values.T[svms, nearest] for values in (slack, y, bounds))
-    return losses, merged, TakenRows(most, near, sides, weights, Z[nearest])
+    if n_rows <= most:
+        return losses, merged, every
+    nearest = smallest(_distance(every.slack, every.u), most)
+    return losses, merged, every.of((svms[:, None], nearest))
 
 
 def _distance(slack: Any, bounds: Any) -> Any:
@@ -132,15 +158,18 @@ def _cells(slack: Any, y: Any) -> Any:
     return cells
 
 
-def problem_of(taken: TakenRows, merged: Any | None) -> tuple[Any, Any, Any]:
-    """Return signs, bounds and coordinates of the rows that were taken, and of merged ones.
+def problem_of(
+    taken: TakenRows, merged: Any | None, known: TakenRows | None
+) -> tuple[Any, Any, Any]:
+    """Return signs, bounds and coordinates of rows that were taken, now and before, and merged.
 
-    The rows that were taken are no members of the merged rows any more. What an SVM does not see
-    and what fills the last chunk has next to no weight.
+    The rows that were taken now are no members of the merged rows any more. What an SVM does not
+    see and what fills the last chunk has next to no weight.
     """
     place = place_of(taken.Z)
     xp, (n_svms, n_rows, n_dimensions) = place.xp, taken.Z.shape
-    y, u, Z = [taken.y], [taken.u], [taken.Z]
+    parts = [taken] if known is None else [taken, known]
+    y, u, Z = ([getattr(part, name) for part in parts] for name in ("y", "u", "Z"))
     if merged is not None:
         ones = place.zeros((n_svms, n_rows, 1), float) + 1.0
         wide, cells = xp.concatenate([ones, taken.Z], axis=2), _cells(taken.slack, taken.y)
@@ -202,34 +231,39 @@ def solve_on_device(
     """
     signs = np.asarray(signs, dtype=float)
     n_svms, n_rows = signs.shape[1], blocks.sum(_count)
-    limit = min(n_rows, most_numbers // (n_svms * (n_dimensions + 1)))
-    most = min(limit, max(CHUNK, TAKEN // n_svms))
+    limit = most_numbers // (n_svms * (n_dimensions + 1))
+    least = max(CHUNK, TAKEN // n_svms)
+    most = None if n_rows <= min(least, limit) else min(least, limit)
     guess = np.zeros((n_svms, n_dimensions + 1)) if start is None else start.copy()
     best, upper, lower = guess.copy(), np.full(n_svms, np.inf), np.zeros(n_svms)
-    left, last_gap, tried = np.arange(n_svms), np.full(n_svms, np.inf), 0
+    left, last_gap, known = np.arange(n_svms), np.full(n_svms, np.inf), None
     for _ in range(MAX_ROUNDS):
-        merge = n_rows > most
-        losses, merged, taken = blocks.sum(look, guess[left], signs[:, left], most, merge)
+        numbers = None if known is None else known.number
+        losses, merged, taken = blocks.sum(look, guess[left], signs[:, left], numbers, most)
         objective = 0.5 * np.square(guess[left, :-1]).sum(axis=1) + on_host(losses)
         _keep_better(best, upper, left, guess[left], objective)
         gap = upper - lower
         some = (gap > tol * upper)[left]
-        slow = bool((gap > SLOW * last_gap)[left][some].any())
-        if not some.any() or (slow and tried == limit):
+        if not some.any() or most == 0:
             break
-        last_gap, tried = gap, most
-        problem = problem_of(taken, merged if merge else None)
+        slow = bool((gap > SLOW * last_gap)[left][some].any())
+        problem = problem_of(taken, None if most is None else merged, known)
+        taken = replace(taken, most=None)
+        known = taken if known is None else known + taken
         if not some.all():
             there = place_of(taken.Z).put(np.flatnonzero(some))
-            left, problem = left[some], tuple(values[there] for values in problem)
+            left, known = left[some], known.of(there)
+            problem = tuple(values[there] for values in problem)
         warm = guess[left] if guess.any() else None
         guess[left], objective, dual = solve_batch(*problem, warm, 0.5 * tol)
         lower[left] = np.maximum(lower[left], dual)
-        if not merge:  # the objective is that of all rows
+        if most is None:  # the objective is that of all rows
             _keep_better(best, upper, left, guess[left], objective)
             break
-        if slow:
-            most = min(limit, GROWTH * most)
+        last_gap, size = gap, known.u.shape[1]
+        most = min(max(least, size) if slow else least, max(limit - size, 0))
+        if size + most >= n_rows:
+            most, known = None, None
     return SVMs(best[:, :-1].copy(), best[:, -1].copy(), upper, upper - lower)
 
 
