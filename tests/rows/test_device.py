@@ -6,9 +6,9 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 
 from supred import LowDimSVC, RBFNetClassifier, RowBlocks, on_device
-from supred.common.arrays import HOST, Place, on_host, place_named
+from supred.common.arrays import HOST, Place, on_host
 from supred.rows.blocks import rows_of
-from supred.rows.device import DeviceRows
+from supred.rows.device import DeviceRows, place_named
 from tests.devices import putter
 
 BLOCK = 300  # rows

@@ -5,7 +5,6 @@ it is given. Where arrays live is a :class:`Place`; small arrays are put there w
 needed, and what is light is done by NumPy on the host.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -152,57 +151,6 @@ def place_of(values: Any) -> Place:
         with config_context(array_api_dispatch=True):
             _NAMESPACES[library] = get_namespace_and_device(values)[0]
     return Place(_NAMESPACES[library], values.device)
-
-
-def place_named(device: Any) -> Place:
-    """Return the place that a name or a device object of torch or CuPy stands for.
-
-    Parameters
-    ----------
-    device : str or device
-        "cpu" is NumPy, "cuda" and "cuda:1" are torch's, "auto" is CUDA if torch finds it and else
-        NumPy.
-
-    Examples
-    --------
-    >>> from supred.common.arrays import HOST, place_named
-    >>> place_named("cpu") is HOST
-    True
-    >>> place_named("nowhere")
-    Traceback (most recent call last):
-    ValueError: device='nowhere' is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'.
-    """
-    library = type(device).__module__.partition(".")[0]
-    if library == "cupy":
-        import cupy
-
-        with device:
-            return place_of(cupy.empty(0))
-    if library != "torch":
-        if device == "cpu":
-            return HOST
-        if device not in ("auto", "cuda") and not re.fullmatch(r"cuda:\d+", str(device)):
-            raise ValueError(
-                f"device={device!r} is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'."
-            )
-    try:
-        import torch
-    except ImportError:
-        if device == "auto":
-            return HOST
-        raise ImportError(f"device={device!r} needs torch; install 'supred[torch]'.") from None
-    count = torch.cuda.device_count()
-    if device == "auto":
-        if count == 0:
-            return HOST
-        device = "cuda"
-    wanted = torch.device(device)
-    if wanted.type == "cuda" and (wanted.index or 0) >= count:
-        raise ValueError(
-            f"device={str(device)!r} is not there: torch finds {count} CUDA device(s); use 'auto' "
-            "or 'cpu'."
-        )
-    return place_of(torch.empty(0, device=wanted))
 
 
 def stays_in_place(values: Any) -> bool:

@@ -1,11 +1,12 @@
 """Rows of the host that are computed with on a device, to which they are copied in blocks."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from supred.common.arrays import Place, is_foreign, place_named
+from supred.common.arrays import HOST, Place, is_foreign, place_of
 from supred.rows.blocks import LocalRows, RowSource, parts_of, rows_per_block
 from supred.rows.files.reading import ArraySource, MemoryMap, ReadSource
 from supred.rows.selection import SelectedSource
@@ -62,6 +63,58 @@ def on_device(X: Any, device: Any = "auto") -> Any:
             f"on_device takes NumPy arrays of two axes, memory maps and RowBlocks; X is a {kind}."
         )
     return DeviceSource(source, place)
+
+
+def place_named(device: Any) -> Place:
+    """Return the place that a name or a device object of torch or CuPy stands for.
+
+    Parameters
+    ----------
+    device : str or device
+        "cpu" is NumPy, "cuda" and "cuda:1" are torch's, "auto" is CUDA if torch finds it and else
+        NumPy.
+
+    Examples
+    --------
+    >>> from supred.common.arrays import HOST
+    >>> from supred.rows.device import place_named
+    >>> place_named("cpu") is HOST
+    True
+    >>> place_named("nowhere")
+    Traceback (most recent call last):
+    ValueError: device='nowhere' is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'.
+    """
+    library = type(device).__module__.partition(".")[0]
+    if library == "cupy":
+        import cupy
+
+        with device:
+            return place_of(cupy.empty(0))
+    if library != "torch":
+        if device == "cpu":
+            return HOST
+        if device not in ("auto", "cuda") and not re.fullmatch(r"cuda:\d+", str(device)):
+            raise ValueError(
+                f"device={device!r} is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'."
+            )
+    try:
+        import torch
+    except ImportError:
+        if device == "auto":
+            return HOST
+        raise ImportError(f"device={device!r} needs torch; install 'supred[torch]'.") from None
+    count = torch.cuda.device_count()
+    if device == "auto":
+        if count == 0:
+            return HOST
+        device = "cuda"
+    wanted = torch.device(device)
+    if wanted.type == "cuda" and (wanted.index or 0) >= count:
+        raise ValueError(
+            f"device={str(device)!r} is not there: torch finds {count} CUDA device(s); use 'auto' "
+            "or 'cpu'."
+        )
+    return place_of(torch.empty(0, device=wanted))
 
 
 class DeviceSource(RowSource):

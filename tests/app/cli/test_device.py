@@ -32,8 +32,7 @@ def test_a_device_gives_the_model_of_the_host(supred, table, tmp_path, stream, m
         *stream,
     )
     assert supred("fit", *arguments, "--out", tmp_path / "here").code == 0
-    for module in ("supred.common.arrays", "supred.rows.device"):
-        monkeypatch.setattr(f"{module}.place_named", named)
+    monkeypatch.setattr("supred.rows.device.place_named", named)
     result = supred("fit", *arguments, "--device", "cuda", "--out", tmp_path / "there")
     assert result.code == 0, result.err
     assert set(asked) == {"cuda"}

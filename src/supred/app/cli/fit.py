@@ -134,7 +134,7 @@ def _check_device(options: argparse.Namespace) -> None:
     """Raise a TableError if --device is not there, or cannot be used."""
     from supred.app.cli._stream import OUT_OF_CORE
     from supred.app.tables.table import TableError
-    from supred.common.arrays import place_named
+    from supred.rows.device import place_named
 
     if options.device == "cpu":
         return
