@@ -20,6 +20,7 @@ STEPS, PLAIN_STEPS = (16_000, 60), (1_000, 20)
 PREDICTED = (10_000_000, 2_000)
 CENTERS = (2_500, 100)
 MANY = (8_000_000, 4_000)
+FROM_HOST = (2_000_000, 4_000)
 # Largest turn, change of size and shift of a digit, and rows that are deformed at once.
 TURN, SIZE, SHIFT, AT_ONCE = 0.2, 0.12, 0.12, 100_000
 
@@ -225,6 +226,36 @@ def many_rows(digits: Digits, quick: bool) -> list[Row]:
     return rows
 
 
+def from_host(digits: Digits, quick: bool) -> list[Row]:
+    """LowDimSVC on rows that stay on the host, beside the same rows on the GPU."""
+    import torch
+
+    from supred import LowDimSVC, on_device
+
+    X, y = deformed(digits, FROM_HOST[quick])
+    settings: dict[str, Any] = {"n_centers": CENTERS[quick], "random_state": 0, "max_iter": 5}
+    on_gpu = LowDimSVC(**settings)
+    _, beside = timed(lambda: on_gpu.fit(X, y))
+    device, on_host = X.device, X.cpu().numpy()
+    model = LowDimSVC(**settings, cache_size=0)
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated() if device.type == "cuda" else 0
+    _, seconds = timed(lambda: model.fit(on_device(on_host, device), y))
+    equal = model.predict(digits.X_test) == on_gpu.predict(digits.X_test)
+    rows = [
+        Row(f"{len(y)} rows from the host: time", f"{seconds:.1f} s", f"{beside:.1f} s"),
+        Row(
+            "labels equal to those of rows on the GPU",
+            f"{100 * float(equal.double().mean()):.2f} %",
+        ),
+    ]
+    if device.type == "cuda":
+        extra = (torch.cuda.max_memory_allocated() - before) / 2**30
+        rows.append(Row("memory on the GPU", f"{extra:.1f} GB", f"{on_host.nbytes / 2**30:.1f} GB"))
+    return rows
+
+
 def deformed(digits: Digits, n_rows: int) -> tuple[Any, np.ndarray]:
     """Return digits that are turned, stretched and shifted at random, and their labels."""
     import torch
@@ -252,6 +283,7 @@ CHECKS: dict[str, Callable[[Digits, bool], list[Row]]] = {
     "network": network,
     "machine": machine,
     "many_rows": many_rows,
+    "from_host": from_host,
 }
 
 
