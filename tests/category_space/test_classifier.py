@@ -251,7 +251,7 @@ def test_inverse_transform(n_features, whiten):
     np.testing.assert_allclose(model.transform(back), Z, atol=1e-8)
     if not whiten:  # the nearest row of all with these coordinates
         np.testing.assert_allclose((X - back) @ model.components_.T, 0, atol=1e-8)
-    with pytest.raises(ValueError, match="Z has 2 columns, but this model has 3 axes"):
+    with pytest.raises(ValueError, match="Z has 2 columns, but CategorySpace has 3 latent"):
         model.inverse_transform(Z[:, :2])
     with pytest.raises(AttributeError, match="inverse_transform"):
         plain(kernel="rbf").inverse_transform(Z)

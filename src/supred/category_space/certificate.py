@@ -25,6 +25,8 @@ from supred.numerics.class_scatter import DENSE_SIZE, Scatters, largest_eigenpai
 # Eigenvectors of each constraint that give a cut; more cuts need fewer eigenproblems.
 CUTS_PER_CONSTRAINT = 3
 
+Interval = tuple[float | None, float | None]
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -142,10 +144,6 @@ class _Stationary:
     def excess(self, k: int, N: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """Return the operator R_k - W N W^T."""
         return lambda U: self.scatters.apply_one(k, U) - self.W @ (N @ (self.W.T @ U))
-
-    def largest(self, k: int, N: np.ndarray) -> float:
-        """Return lambda_max(R_k - W N W^T)."""
-        return largest_eigenpair(self.excess(k, N), self.scatters.n_dims)[0]
 
 
 def rapcsak_eigenvalue(scatters: Scatters, W: np.ndarray) -> float:
@@ -286,7 +284,8 @@ def bound_at(point: _Stationary, nu: np.ndarray) -> float:
     values, vectors = eigh(point.M - np.diag(nu))
     values = np.maximum(values, 0.0)
     N = (vectors * values) @ vectors.T
-    return 0.5 * float(values.sum() + sum(point.largest(k, N) for k in range(len(nu))))
+    largest = sum(largest_eigenpair(point.excess(k, N), len(point.W))[0] for k in range(len(nu)))
+    return 0.5 * float(values.sum() + largest)
 
 
 @dataclass
@@ -319,9 +318,7 @@ class _Planes:
         self.heights.append(height)
         self.owners.append(owner)
 
-    def solve(
-        self, slack: np.ndarray, cost: np.ndarray, box: list[tuple[float | None, float | None]]
-    ) -> np.ndarray | None:
+    def solve(self, slack: np.ndarray, cost: np.ndarray, box: list[Interval]) -> np.ndarray | None:
         """Return the nu and slacks of least cost under all planes, or None if that fails."""
         cost = np.append(np.zeros(len(self.coefficients[0])), cost)
         A = np.hstack([np.array(self.coefficients), slack])
@@ -350,9 +347,7 @@ def dual_bound(point: _Stationary, *, tol: float, max_iter: int) -> tuple[float,
     scale = float(np.trace(point.M)) / K
     objective = 0.5 * scale * K
     # nu_k <= M_kk is necessary; nu_k >= 0 is so whenever D > K, and else costs nothing.
-    box: list[tuple[float | None, float | None]] = [
-        (-scale * K, float(m)) for m in np.diag(point.M)
-    ]
+    box: list[Interval] = [(-scale * K, float(m)) for m in np.diag(point.M)]
     planes = _Planes([], [], [])
     nu = 0.5 * np.diag(point.M)
     best, best_nu, highest, n_iter, raising = np.inf, nu, -np.inf, 0, True

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from supred.base.dask_input import refuse
 from supred.base.mapped_classifier import MappedClassifier
@@ -29,7 +29,6 @@ from supred.category_space.settings import Settings
 from supred.category_space.solver import solve
 from supred.common.arrays import cast, on_host, place_of
 from supred.common.labels import encode_labels
-from supred.numerics.latent_maps import KernelMap
 
 register(Certificate)
 register(AxisRule)
@@ -51,8 +50,7 @@ class CategorySpace(MappedClassifier):
     with the squared criterion `certificate` can often prove that no other axes are better. The
     defaults work in the whitened features of a Gaussian kernel, with width and ridge chosen by
     closed-form leave-one-out, and classify by the angle with the class means. The paper's plain
-    form is
-    ``CategorySpace(kernel="linear", whiten=False, classifier="angle")``.
+    form is ``CategorySpace(kernel="linear", whiten=False, classifier="angle")``.
 
     Parameters
     ----------
@@ -167,7 +165,6 @@ class CategorySpace(MappedClassifier):
     (150, 3)
     >>> bool(model.score(X, y) > 0.95)
     True
-
     """
 
     _fitted_attributes = (
@@ -292,8 +289,7 @@ class CategorySpace(MappedClassifier):
                 f"y holds the classes {rows.classes.tolist()}, but the model was fitted on "
                 f"{self.classes_.tolist()}; pass the rows and labels that were given to fit."
             )
-        kernel = self._map.kernel if isinstance(self._map, KernelMap) else None
-        problem = settings.problem(rows, kernel, self.alpha_)
+        problem = settings.problem(rows, getattr(self._map, "kernel", None), self.alpha_)
         return certify(problem.scatters, problem.axes_of(self._map))
 
     @available_if(_is_linear)
@@ -309,12 +305,7 @@ class CategorySpace(MappedClassifier):
         X : ndarray of shape (n_rows, n_features)
             Near is meant after the whitening, where there is one.
         """
-        check_is_fitted(self)
-        Z = check_array(Z, dtype=[np.float64, np.float32])
-        if Z.shape[1] != len(self.classes_):
-            raise ValueError(
-                f"Z has {Z.shape[1]} columns, but this model has {len(self.classes_)} axes."
-            )
+        Z = self._check_latent(Z)
         return (Z @ self._inverse_components + self.center_).astype(Z.dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -359,9 +350,7 @@ class CategorySpace(MappedClassifier):
         self.multilabel_ = not rows.exclusive
         self._map = problem.latent_map(W)
         self._n_features_out = len(rows.classes)
-        self._inverse_components = (
-            None if has_kernel else np.ascontiguousarray(problem.directions(W).T)
-        )
+        self._inverse_components = None if has_kernel else problem.directions(W).T.copy()
         self.class_means_ = problem.class_means @ W
         self.alpha_ = alpha
         if settings.is_linear_rule(exclusive=rows.exclusive):
@@ -369,9 +358,8 @@ class CategorySpace(MappedClassifier):
             Z = self._map.project(rows.X).astype(np.float64)
             self.rule_ = linear_rule(Z, rows.members, rows.weights, exclusive=rows.exclusive)
         else:
-            self.rule_ = angle_rule(
-                self.class_means_, has_kernel=has_kernel, whitened=bool(self.whiten)
-            )
+            whitened = bool(self.whiten)
+            self.rule_ = angle_rule(self.class_means_, has_kernel=has_kernel, whitened=whitened)
         self.certificate_ = certify(problem.scatters, solution.axes) if self.certify else None
         self.objective_ = solution.objective
         self.n_iter_ = max(1, solution.n_iter)  # a start that stands still was looked at once

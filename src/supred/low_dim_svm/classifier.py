@@ -297,14 +297,11 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
             problem = problem.with_held_out(settings.validation_fraction, rng)
         self._tell(f"{problem.X.shape[0]} rows x {problem.X.shape[1]} features: preparing")
         mapping = prepare_mapping(problem, settings, rng)
-        self._tell("training rows prepared")
-        callbacks = FitCallbacks(
-            self,
-            problem.X,
-            # Labels of rows that are elsewhere stay there.
-            None if isinstance(problem.X, RowSource) else problem.classes[problem.class_index],
-            None if isinstance(settings.max_iter, str) else settings.max_iter,
-        )
+        # Labels of rows that are elsewhere stay there.
+        here = not isinstance(problem.X, RowSource)
+        y = problem.classes[problem.class_index] if here else None
+        max_iter = None if isinstance(settings.max_iter, str) else settings.max_iter
+        callbacks = FitCallbacks(self, problem.X, y, max_iter)
         n_components = settings.dimensions(problem.n_classes)
 
         def on_iteration(iteration: int, values: dict[str, float], iterate: Parameters) -> bool:
@@ -358,16 +355,9 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
             weights = np.broadcast_to(1.0, class_index.shape)  # takes no memory
         else:
             weights = check_weights(sample_weight, settings.class_weight, class_index, classes)
-        return Problem.of(
-            X,
-            class_index,
-            weights,
-            classes,
-            cache_size=settings.cache_size,
-            held_out=None
-            if given is None
-            else HeldOut(*given, cache_megabytes(given.X, settings.cache_size)),
-        )
+        size = settings.cache_size
+        held_out = None if given is None else HeldOut(*given, cache_megabytes(given.X, size))
+        return Problem.of(X, class_index, weights, classes, cache_size=size, held_out=held_out)
 
     def _warn(self) -> None:
         """Say what did not converge."""

@@ -17,9 +17,7 @@ from supred.low_dim_svm.starts import choose_start
 from supred.low_dim_svm.visit import BlockRows
 
 
-def prepare_mapping(
-    problem: Problem, settings: Settings, rng: np.random.RandomState, *, many_shifts: bool = False
-) -> Mapping:
+def prepare_mapping(problem: Problem, settings: Settings, rng: np.random.RandomState) -> Mapping:
     """Return the mapping that the settings ask for, prepared with the training rows."""
     return make_mapping(
         settings.mapping,
@@ -33,7 +31,6 @@ def prepare_mapping(
         alpha=settings.alpha,
         mu=settings.mu,
         cache_size=problem.cache_size,
-        many_shifts=many_shifts,
     )
 
 

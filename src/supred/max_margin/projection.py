@@ -99,16 +99,14 @@ class _Record:
     ) -> None:
         """Record the objective and the error of the weights Omega = L R and biases."""
         scores = (self.tasks.rows @ L) @ R + b
-        values = (float(objective), task_error(scores, self.tasks), self.seconds(), width)
+        seconds = perf_counter() - self.start
+        values = (float(objective), task_error(scores, self.tasks), seconds, width)
         for column, value in zip(self.columns.values(), values, strict=True):
             column.append(value)
 
     def add_exact(self, components: np.ndarray, svms: TaskSVMs) -> None:
         """Record SVMs on a projection."""
         self.add(svms.objective, components.T, svms.coef, svms.intercept, 0.0)
-
-    def seconds(self) -> float:
-        return perf_counter() - self.start
 
 
 def task_error(scores: np.ndarray, tasks: Tasks) -> float:
@@ -322,15 +320,14 @@ def alternate(
     record.add_exact(components, svms)
     seen: list[np.ndarray] = []
     reason, message = "max_iter", f"max_iter={max_iter} iterations were done"
+    same = max(tol, SAME)
     for _ in range(max_iter):
         seen = [*seen[-3:], components]
         components = leading_directions(dual_directions(tasks, svms.dual), n_components)
-        if _distance(components, seen[-1]) <= max(tol, SAME):
+        if _distance(components, seen[-1]) <= same:
             reason, message = "converged", "the projection no longer changes"
             break
-        periods = [
-            p for p in range(2, len(seen) + 1) if _distance(components, seen[-p]) <= max(tol, SAME)
-        ]
+        periods = [p for p in range(2, len(seen) + 1) if _distance(components, seen[-p]) <= same]
         if periods:
             reason, message = "completed", f"the alternation runs in a cycle of {periods[0]}"
             break
@@ -343,9 +340,8 @@ def alternate(
             reason = "completed"
             message = f"the last {PATIENCE} iterations found no better projection"
             break
-    objectives = record.columns["objective"]
-    n_iter, start_objective = len(objectives), objectives[0]
-    return Projection(*best, start_objective, record.columns, n_iter, reason, message)
+    found = record.columns["objective"]
+    return Projection(*best, found[0], record.columns, len(found), reason, message)
 
 
 def _distance(A: np.ndarray, B: np.ndarray) -> float:

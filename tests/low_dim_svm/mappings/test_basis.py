@@ -57,11 +57,12 @@ def test_linear_mapping_is_ridge_regression(n_features, as_sparse):
 
 
 @pytest.mark.parametrize("cache_size", [0.0, 1000.0])
-@pytest.mark.parametrize("many_shifts", [False, True])
-def test_rbf_mapping_is_ridge_regression_on_gaussians(cache_size, many_shifts, monkeypatch):
+@pytest.mark.parametrize("limit", [0, 25], ids=["eigenvectors", "factors"])
+def test_rbf_mapping_is_ridge_regression_on_gaussians(cache_size, limit, monkeypatch):
+    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.CHOLESKY_LIMIT", limit)
     monkeypatch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 17)
     monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1)
-    mapping = RBFMapping(X[:30], 0.05, 0.02, cache_size=cache_size, many_shifts=many_shifts)
+    mapping = RBFMapping(X[:30], 0.05, 0.02, cache_size=cache_size)
     mapping.prepare(X, WEIGHTS)
     phi = RBF(length_scale=np.sqrt(1 / 0.1))(X, X[:30])
     for mu in (2.0, 3.0):
@@ -122,12 +123,13 @@ def test_normal_equations_by_factors_and_by_eigenvectors():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 60])
-@pytest.mark.parametrize("many_shifts", [False, True])
-def test_normal_equations_of_any_size(size, many_shifts):
+@pytest.mark.parametrize("limit", [0, 25], ids=["eigenvectors", "factors"])
+def test_normal_equations_of_any_size(size, limit, monkeypatch):
+    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.CHOLESKY_LIMIT", limit)
     phi = np.random.RandomState(0).normal(size=(70, size))
     gram, right = phi.T @ phi, np.random.RandomState(1).normal(size=(size, 3))
     kept = gram.copy()
-    equations = NormalEquations(gram, many_shifts=many_shifts)
+    equations = NormalEquations(gram)
     for shift in (10.0, 1e-3, 10.0):
         expected = np.linalg.solve(gram + shift * np.eye(size), right)
         np.testing.assert_allclose(equations.solve(right, shift), expected, rtol=1e-9)
@@ -156,12 +158,13 @@ def test_a_matrix_that_is_not_finite_has_no_factor():
         NormalEquations(gram).solve(np.ones((3, 1)), 1.0)
 
 
-@pytest.mark.parametrize("many_shifts", [False, True])
-def test_a_singular_matrix_is_solved_all_the_same(many_shifts):
+@pytest.mark.parametrize("limit", [0, 25], ids=["eigenvectors", "factors"])
+def test_a_singular_matrix_is_solved_all_the_same(limit, monkeypatch):
+    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.CHOLESKY_LIMIT", limit)
     phi = np.random.RandomState(0).normal(size=(50, 3))
     phi = np.column_stack([phi, phi, np.zeros(50)])
     gram, right = phi.T @ phi, phi.T @ Z[:50]
-    W = NormalEquations(gram, many_shifts=many_shifts).solve(right, 1e-30)
+    W = NormalEquations(gram).solve(right, 1e-30)
     np.testing.assert_allclose(
         phi @ W, phi @ np.linalg.lstsq(phi, Z[:50], rcond=None)[0], atol=1e-6
     )

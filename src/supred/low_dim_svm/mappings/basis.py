@@ -34,16 +34,11 @@ class BasisMapping(ABC):
     cache_size : float
         Megabytes that basis functions of training rows may take; what does not fit is computed
         again in each pass.
-    many_shifts : bool
-        The same rows will be fitted for many values of alpha / mu.
     """
 
-    def __init__(
-        self, alpha: float = 1e-3, *, cache_size: float = 1000.0, many_shifts: bool = False
-    ) -> None:
+    def __init__(self, alpha: float = 1e-3, *, cache_size: float = 1000.0) -> None:
         self.alpha = alpha
         self.cache_size = cache_size
-        self.many_shifts = many_shifts
 
     @property
     @abstractmethod
@@ -74,7 +69,7 @@ class BasisMapping(ABC):
         gram, sums = self.rows.sum(moments, *along)
         self.mean = on_host(sums) / self._total
         gram -= place_of(gram).put(self._total * np.outer(self.mean, self.mean))
-        self._equations = NormalEquations(gram, many_shifts=self.many_shifts)
+        self._equations = NormalEquations(gram)
 
     def begin(self, center: np.ndarray) -> None:
         """Let F be `center` everywhere: W = 0."""
@@ -280,7 +275,7 @@ class LinearMapping(BasisMapping):
         inner += self.mean @ self.mean - across[:, None] - across
         roots = np.sqrt(weights)
         inner *= roots[:, None] * roots
-        self._equations = NormalEquations(inner, many_shifts=self.many_shifts)
+        self._equations = NormalEquations(inner)
 
     def regress(self, coordinates: Coordinates, mu: float) -> float:
         """Solve the ridge regression of Z: the f step."""
@@ -351,7 +346,7 @@ class RBFMapping(BasisMapping):
     ----------
     centers : ndarray of shape (n_centers, n_features)
     gamma : float
-    alpha, cache_size, many_shifts
+    alpha, cache_size
         As in :class:`BasisMapping`.
 
     Examples
@@ -392,9 +387,8 @@ class RBFMapping(BasisMapping):
 
     def _feature_flops(self) -> int:
         # shift and norm of the row, one product per centre, then width and exponential
-        return (
-            3 * self.gaussians.centers.shape[1] + 2 * self.gaussians.centers.size + 5 * self.n_basis
-        )
+        centers = self.gaussians.centers
+        return 3 * centers.shape[1] + 2 * centers.size + 5 * len(centers)
 
     def arrays(self) -> list[np.ndarray]:
         """Return what `project` needs."""

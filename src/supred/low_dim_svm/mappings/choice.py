@@ -31,7 +31,6 @@ def make_mapping(
     alpha: float | str = "auto",
     mu: float = 2.0,
     cache_size: float = 0.0,
-    many_shifts: bool = False,
 ) -> Mapping:
     """Return a mapping that is prepared with the rows.
 
@@ -50,7 +49,7 @@ def make_mapping(
     alpha : "auto" or float
     mu : float
         The first penalty: "auto" chooses alpha for it.
-    cache_size, many_shifts
+    cache_size : float
         As in :class:`supred.low_dim_svm.mappings.basis.BasisMapping`.
 
     Examples
@@ -74,11 +73,11 @@ def make_mapping(
         ridge = None if isinstance(alpha, str) else 2.0 * alpha / mu
         found = choose_width_and_ridge(X, class_index, weights, at, rng, gamma=gamma, ridge=ridge)
         gamma, alpha = found.gamma, 0.5 * mu * found.ridge
-    options: dict[str, Any] = {"cache_size": cache_size, "many_shifts": many_shifts}
     if at is None:
-        made = LinearMapping(float(alpha), **options)
+        made = LinearMapping(float(alpha), cache_size=cache_size)
     else:
-        made = RBFMapping(at, gamma_of(gamma, X, weights), float(alpha), **options)
+        width = gamma_of(gamma, X, weights)
+        made = RBFMapping(at, width, float(alpha), cache_size=cache_size)
     made.prepare(X, weights)
     return made
 

@@ -37,8 +37,6 @@ class NormalEquations:
     gram : ndarray of shape (n_features, n_features)
         Symmetric, positive semidefinite, in double precision; where it is, on the host or on a
         device, factors are made. All else is on the host.
-    many_shifts : bool, default=False
-        Start with the eigendecomposition, because many shifts will come.
 
     Examples
     --------
@@ -49,9 +47,9 @@ class NormalEquations:
            [1.]])
     """
 
-    def __init__(self, gram: np.ndarray, *, many_shifts: bool = False) -> None:
+    def __init__(self, gram: np.ndarray) -> None:
         self.gram = gram
-        self.n_factors = CHOLESKY_LIMIT if many_shifts else 0
+        self.n_factors = 0
         self._factor: np.ndarray | None = None  # its lower triangle
         self._factor_shift = -1.0
         self._eigen: tuple[np.ndarray, np.ndarray] | None = None
