@@ -17,6 +17,7 @@ from supred.app.tables.reading import open_files
 from supred.app.tables.sources import SparseSource
 from supred.app.tables.table import Column, TableError
 from supred.low_dim_svm.classifier import LowDimSVC
+from supred.rbf_net.training import BATCH_ROWS, N_CHECKS, default_steps
 from supred.rows.device import on_device
 from supred.rows.files.reading import join
 from supred.rows.files.row_blocks import RowBlocks
@@ -57,7 +58,7 @@ def fit(
         sample = rows_at(_blocks(options, found, columns), chosen)
         transformer = preparation.pipeline(plan.columns, sparse=plan.is_sparse).fit(sample)
         n_rows = len(plan.labelled)
-        with stage("training", n_rows, passes_of(estimator), shown) as progress:
+        with stage("training", n_rows, passes_of(estimator, n_rows), shown) as progress:
             prepare = progress.counting(transformer.transform)
             rows = _blocks(options, found, columns, transform=prepare)
             X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))
@@ -78,14 +79,18 @@ def fit(
     return model, len(plan.y), error
 
 
-def passes_of(estimator: Any) -> tuple[int, int] | None:
-    """Return how often a fit reads the rows, usually and at most; None if that is not known."""
-    if not isinstance(estimator, LowDimSVC):
-        return None
-    max_iter = 50 if estimator.max_iter == "auto" else int(estimator.max_iter)
-    # LowDimSVC reads them eight times at first, and two or three times in each iteration, of
-    # which ten are usual; the training error takes one more pass.
-    return 9 + 2 * min(10, max_iter), 9 + 3 * max_iter
+def passes_of(estimator: Any, n_rows: int) -> tuple[int, int]:
+    """Return how often a fit reads the rows, usually and at most."""
+    if isinstance(estimator, LowDimSVC):
+        max_iter = 50 if estimator.max_iter == "auto" else int(estimator.max_iter)
+        # LowDimSVC reads them eight times at first and once in each iteration, of which ten are
+        # usual; the training error takes one more pass.
+        return 9 + min(10, max_iter), 9 + max_iter
+    n_steps = default_steps(n_rows) if estimator.max_iter is None else int(estimator.max_iter)
+    # RBFNetClassifier reads what it needs until the next check at once; race, training and refit
+    # have about 35 checks, 60 at most.
+    share = min(1.0, n_steps * BATCH_ROWS / N_CHECKS / max(n_rows, 1))
+    return round(6 + 35 * share), round(10 + 60 * share)
 
 
 def _cache_folder(options: argparse.Namespace) -> Path | None:
