@@ -24,7 +24,7 @@ ACCURACY = (
     "max_margin_projection",
 )
 # Benchmarks of speed and memory, in the order of `bench`; each runs where it is there.
-SPEED = ("performance", "scaling", "out_of_memory", "dask_overhead")
+SPEED = ("performance", "scaling", "out_of_memory", "stream", "dask_overhead")
 
 
 def names() -> list[str]:

@@ -23,7 +23,7 @@ CHOLESKY_LIMIT = 25
 LEAST_PIVOT = 10 * np.finfo(float).eps
 # Columns of a panel of the factor, and rows of its blocks; up to the second number of columns
 # these would not be worth sharing out.
-PANEL, WHOLE = 256, 1024
+PANEL, WHOLE = 192, 1024
 
 
 class NormalEquations:
