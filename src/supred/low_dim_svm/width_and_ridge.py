@@ -151,7 +151,7 @@ def leave_one_out_scores(
     distinct, copies = distinct_members(taken, members > 0)
     taken, members = taken[distinct], members[distinct]
     totals = np.bincount(copies, weights=weights[some])
-    shifts = RIDGES if ridges is None else np.array(ridges) / share
+    shifts = (RIDGES if ridges is None else np.array(ridges) / share).tolist()
     tried = []
     for width in widths:
         if centers is not None:
