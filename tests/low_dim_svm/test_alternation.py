@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
+from supred import LowDimSVC
 from supred.low_dim_svm.alternation import Schedule, alternate
 from supred.low_dim_svm.losses import HingeLoss, LogLoss
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
@@ -202,3 +204,18 @@ def test_an_iteration_visits_each_block_once(multi_class, monkeypatch):
     monkeypatch.setattr(type(mapping.rows), "visits", counted)
     record = run(mapping, loss, rows, start, Schedule(max_iter=6, tol=0.0))
     assert len(asked) == 2 + record.n_iter  # the start, its worth, then one an iteration
+
+
+@pytest.mark.filterwarnings("ignore:LowDimSVC did not converge")
+@pytest.mark.parametrize("loops", ["compiled", "NumPy"])
+def test_every_bit_is_the_same_for_any_number_of_threads(loops, monkeypatch):
+    if loops == "compiled":
+        pytest.importorskip("numba")
+        monkeypatch.setattr("supred.numerics.compiled.MANY_ROWS", 0)
+    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.PANEL", 16)
+    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.WHOLE", 16)
+    X, y = load_digits(return_X_y=True)
+    make = {"n_centers": 40, "gamma": 0.5, "alpha": 1e-3, "max_iter": 3, "random_state": 0}
+    one, three = (LowDimSVC(**make, n_jobs=n_jobs).fit(X / 16, y) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(one.coef_, three.coef_)
+    np.testing.assert_array_equal(one.mapping_.W, three.mapping_.W)
