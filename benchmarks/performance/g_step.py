@@ -69,7 +69,9 @@ def coordinates(X: np.ndarray, y: np.ndarray, n_centers: int) -> np.ndarray:
 
     HingeLoss.g_step = train  # type: ignore[method-assign, assignment]
     try:
-        LowDimSVC(n_centers=n_centers, max_iter=ITERATION, tol=0.0, random_state=0).fit(X, y)
+        LowDimSVC(
+            n_centers=n_centers, multi_class="ovr", max_iter=ITERATION, tol=0.0, random_state=0
+        ).fit(X, y)
     finally:
         HingeLoss.g_step = original  # type: ignore[method-assign]
     return np.array(seen[-1], dtype=np.float64)

@@ -21,6 +21,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:LowDimSVC did not converge")
 MAKE = {"n_centers": 60, "gamma": 0.5, "alpha": 1e-3, "max_iter": 4, "tol": 0, "random_state": 0}
 
 
+@pytest.fixture(autouse=True)
+def _as_with_many_rows(monkeypatch):
+    """Have the SVMs solved over blocks, which those of few rows are not."""
+    monkeypatch.setattr("supred.low_dim_svm.g_step.FEW_ROWS", 0)
+
+
 @pytest.fixture(scope="module")
 def digits():
     X, y = load_digits(return_X_y=True)

@@ -141,7 +141,8 @@ class FiniteForm:
     >>> from supred import LowDimSVC
     >>> from supred.app.export.conversion import finite_form_of
     >>> X, y = load_iris(return_X_y=True)
-    >>> form = finite_form_of(LowDimSVC(n_centers=9, random_state=0).fit(X, y))
+    >>> model = LowDimSVC(n_centers=9, multi_class="ovr", random_state=0).fit(X, y)
+    >>> form = finite_form_of(model)
     >>> [type(step).__name__ for step in form.to_latent + form.to_scores]
     ['Scale', 'Gaussians', 'Affine', 'Affine']
     >>> form.evaluate(X[:2]).labels
