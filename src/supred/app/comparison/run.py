@@ -32,6 +32,8 @@ TUNING_PART = 0.7
 # Parts of the budget that are kept for the map, for the reasons, for the slow methods, and for
 # tuning, which methods that take long with their first setting may use up.
 MAP_PART, REASONS_PART, SLOW_PART, TUNED_PART = 0.15, 0.05, 0.1, 0.2
+# What needs less than this part of the time that is left does not wait.
+QUICK_PART = 0.1
 # Above this number of training rows the time of a fit is first measured on this many.
 PROBE_ROWS = 2_000
 TOO_LONG = "raise --budget or use fewer --rows"
@@ -118,7 +120,7 @@ class Run:
             if self._attempt(method, limit, partial(self._fold, method, 0, UNTUNED, folds)):
                 needed = (perf_counter() - began) * (len(self.folds) - 1)
                 waiting.append((needed, method, folds))
-                if needed <= share:
+                if needed <= max(share, QUICK_PART * self.clock.left()):
                     self._finish(*waiting.pop(), limit=limit)
         for needed, method, folds in waiting:
             left = self.clock.left(reserve=reserve)
