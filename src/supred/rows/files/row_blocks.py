@@ -147,11 +147,6 @@ class RowBlocks(ReadSource):
             if self.dtype not in (np.float32, np.float64):
                 raise ValueError(f"dtype={dtype!r} is not known; use float32 or float64.")
 
-    @staticmethod
-    def format_of(path: PathLike | Sequence[PathLike]) -> str:
-        """Return the format that the name of the first file tells."""
-        return SUFFIXES[files_of(path, None)[0].suffix.lower()]
-
     def __repr__(self) -> str:
         first = repr(str(self.files[0]))
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
