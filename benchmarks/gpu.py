@@ -22,7 +22,7 @@ CENTERS = (2_500, 100)
 MANY = (8_000_000, 4_000)
 FROM_HOST = (2_000_000, 4_000)
 # Largest turn, change of size and shift of a digit, and rows that are deformed at once.
-TURN, SIZE, SHIFT, AT_ONCE = 0.2, 0.12, 0.12, 100_000
+TURN, SIZE, SHIFT, AT_ONCE = 0.15, 0.1, 0.08, 100_000
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ def blocks():
 @pytest.mark.parametrize("started", [False, True])
 def test_the_svms_are_those_of_the_host(blocks, taken, multi_class, started, monkeypatch):
     monkeypatch.setattr(svm_on_device, "TAKEN", taken)
+    monkeypatch.setattr(svm_on_device, "WHOLE", taken)
     monkeypatch.setattr(svm_on_device, "CHUNK", 64)
     signs = task_signs(np.arange(N_CLASSES), N_CLASSES, multi_class)
     expected = solve_over_blocks(blocks, signs, 3, tol=TOL)
@@ -61,12 +62,13 @@ def test_rows_near_the_margins_are_enough(blocks, monkeypatch):
     moved = hinge_z_step(Z, signs[index], last.coef, last.intercept, 0.2)
     sizes = []
 
-    def noting(y, *rest):
+    def noting(y, *rest, **options):
         sizes.append(y.size)
-        return solve_batch(y, *rest)
+        return solve_batch(y, *rest, **options)
 
     monkeypatch.setattr(svm_on_device, "solve_batch", noting)
     monkeypatch.setattr(svm_on_device, "TAKEN", N_CLASSES * 300)
+    monkeypatch.setattr(svm_on_device, "WHOLE", N_CLASSES * 300)
     monkeypatch.setattr(svm_on_device, "CHUNK", 32)
     start = np.column_stack([last.coef, last.intercept])
     found = solve_on_device(Blocks(moved, index, u), signs, 3, tol=TOL, start=start)

@@ -276,13 +276,6 @@ def solve(matrices: Any, right: Any) -> Any:
     return xp.linalg.solve(matrices, right)
 
 
-def pseudo_inverses(matrices: Any) -> Any:
-    """Return the pseudo-inverses of symmetric matrices."""
-    xp = place_of(matrices).xp
-    options = {} if xp.__name__.endswith("cupy") else {"hermitian": True}
-    return xp.linalg.pinv(matrices, **options)
-
-
 def cholesky(matrices: Any) -> Any:
     """Return L with ``L L^T`` the given positive definite matrices.
 
@@ -311,7 +304,9 @@ def inverses(matrices: Any) -> Any:
     return xp.linalg.inv(matrices)
 
 
-def recorded(function: Callable[..., None], place: Place) -> Callable[..., None]:
+def recorded(
+    function: Callable[..., None], place: Place, plain_calls: int = PLAIN_CALLS
+) -> Callable[..., None]:
     """Return a function that does the same, on a CUDA device of torch as a recorded graph.
 
     A graph launches many small kernels at once: they take longer to launch one by one than to
@@ -324,30 +319,34 @@ def recorded(function: Callable[..., None], place: Place) -> Callable[..., None]
         each call. It must not look at their values on the host.
     place : Place
         Where the arrays live.
+    plain_calls : int
+        Calls before it is recorded, in which the libraries set themselves up.
     """
     if getattr(place.device, "type", None) != "cuda":
         return function
-    return _Graph(function)
+    return _Graph(function, plain_calls)
 
 
 class _Graph:
     """A function whose kernels are recorded after a few calls and then launched together."""
 
-    def __init__(self, function: Callable[..., None]) -> None:
-        self.function, self.calls = function, 0
+    def __init__(self, function: Callable[..., None], plain_calls: int) -> None:
+        self.function, self.plain_calls, self.calls = function, plain_calls, 0
         self.inputs: list[Any] = []
+        self.graph: Any = None
 
     def __call__(self, *arguments: Any) -> None:
         import torch
 
         self.calls += 1
-        if self.calls <= PLAIN_CALLS:
+        if self.calls <= self.plain_calls:
             self.function(*arguments)
             return
-        if not self.inputs:
+        if self.graph is None:
             self.inputs = [copied(values) for values in arguments]
             self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph):  # records, and runs nothing
+            # Records, and runs nothing; other threads may copy rows meanwhile.
+            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
                 self.function(*self.inputs)
         for known, values in zip(self.inputs, arguments, strict=True):
             known.copy_(values)

@@ -74,6 +74,8 @@ class Schedule:
     patience : int
         Iterations (values of mu with `inner_tol`) without a better validation error after which
         it ends.
+    n_rows : float
+        Of so many rows the training error still falls if it does so by more than chance.
     """
 
     mu: float = 2.0
@@ -84,6 +86,7 @@ class Schedule:
     little_error: float | None = None
     tol: float = 1e-2
     patience: int = 5
+    n_rows: float = 0.0
 
     def grows_after(self, history: History) -> bool:
         """Tell whether mu grows after the last iteration, the start not counted."""
@@ -119,7 +122,10 @@ class Schedule:
         if len(values) < 3:
             return ""
         changes = np.abs(np.diff(values[-3:]))
-        if (changes <= self.tol * abs(values[-1])).all():
+        # While mu is small the objective may pause: of millions of rows many are still won.
+        errors = np.array(history["train_error"])[ends][-3:]
+        chance = 2.0 * np.sqrt(error / self.n_rows) if self.n_rows else np.inf
+        if (changes <= self.tol * abs(values[-1])).all() and not (-np.diff(errors) > chance).all():
             return "converged"
         # Where the training error stays, further iterations only widen margins.
         latest = history["train_error"][-3:]

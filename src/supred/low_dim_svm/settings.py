@@ -102,6 +102,7 @@ class Settings:
             little_error=LITTLE_ERROR if few else None,
             tol=self.tol,
             patience=self.n_iter_no_change,
+            n_rows=n_rows,
         )
 
     def dimensions(self, n_classes: int) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.common.arrays import on_host
+from supred.common.threads import in_order
 from supred.low_dim_svm.mappings.centers import draw_rows
 from supred.numerics.kernel_choice import distinct_members
 from supred.numerics.kernels import GaussianCenters, scale_gamma
@@ -152,18 +153,19 @@ def leave_one_out_scores(
     taken, members = taken[distinct], members[distinct]
     totals = np.bincount(copies, weights=weights[some])
     shifts = (RIDGES if ridges is None else np.array(ridges) / share).tolist()
-    tried = []
-    for width in widths:
+
+    def of_width(width: float) -> list[WidthAndRidge]:
         if centers is not None:
             Phi = GaussianCenters.of(centers).kernel(taken, width).astype(float, copy=False)
             path = RidgePath.of_features(Phi, members, totals)
         else:
             path = RidgePath.of_gram(_inner_products(taken), members, totals)
-        tried += [
+        return [
             WidthAndRidge(float(width), float(shift * share), score)
             for shift, score in zip(shifts, path.scores(shifts), strict=True)
         ]
-    return tried
+
+    return [each for tried in in_order(of_width, zip(widths)) for each in tried]
 
 
 def _inner_products(X: Any) -> np.ndarray:

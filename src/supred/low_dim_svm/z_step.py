@@ -11,9 +11,11 @@ together. Once the sweeps have found which t_k are at a bound, the others follow
 the few rows on which that fails go to an interior point method.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
-from supred.common.arrays import cast, on_host, place_of, positive_part, pseudo_inverses
+from supred.common.arrays import cast, on_host, place_of, positive_part
 from supred.low_dim_svm.z_step_hard_rows import solve_hard_rows
 from supred.numerics.compiled import compiled, z_step_of_rows
 
@@ -21,12 +23,14 @@ from supred.numerics.compiled import compiled, z_step_of_rows
 CHUNK = 16384
 # Rows that are not finished after these sweeps are left to the interior point method.
 MAX_SWEEPS = 31
-# So few rows are left to it after the first closed form: sweeps over few rows take as long as
-# over many. Where there are few SVMs sweeps are quick, and so many of them are done in any case.
-FEW_ROWS, FEW_SVMS, SOME_SWEEPS = 200, 5, 15
-# Sweeps before the first closed form, and the most SVMs for which it is tried.
-FIRST_JUMP = 3
+# So few rows are left to it once jumps have failed: sweeps over few rows take as long as over many.
+FEW_ROWS = 200
+# Sweeps before a jump to the closed form, jumps from which rows go on, and the most SVMs for which
+# jumps are tried. A row in a thousand has none of its own after three jumps, and some never do.
+SWEEPS, JUMPS = 2, 4
 MOST_SVMS = 50
+# For at most this many SVMs on a device the inverses of all sets of free ones are made.
+ALL_PATTERNS = 10
 DEFAULT_TOL = 1e-13
 # Eigenvectors, which take ten times as long, are for matrices whose numbers times those of their
 # inverse exceed this.
@@ -162,11 +166,11 @@ def _ascend(
     active_svms = np.flatnonzero(squared_norms > 0).tolist()  # a zero w_k moves nothing
     t, z = 0.0 * y, place.empty((F.shape[1], F.shape[0]), float)  # (n_svms, chunk), (L, chunk)
     z[...] = F.T
-    rows = place.put(np.arange(F.shape[0]))
-    z_open, t_open, y_open = z, t, y
-    sweeps, batch = 0, 1
-    enough = SOME_SWEEPS if len(active_svms) <= FEW_SVMS else FIRST_JUMP
-    while len(rows) and sweeps < (MAX_SWEEPS if len(rows) > FEW_ROWS else enough):
+    rows = xp.nonzero(~_finished(z, y, coef, intercept, c, z, t, tol))[0]
+    z_open, t_open, y_open = z[:, rows], t[:, rows], y[:, rows]
+    n_jumps = JUMPS if len(coef) <= MOST_SVMS else 0
+    sweeps, batch, jumps = 0, SWEEPS, 0
+    while len(rows) and (jumps < n_jumps or sweeps < (MAX_SWEEPS if len(rows) > FEW_ROWS else 1)):
         for _ in range(batch):
             for k in active_svms:
                 slack = 1.0 - y_open[k] * (W[k] @ z_open + float(intercept[k]))
@@ -176,23 +180,20 @@ def _ascend(
                 z_open += W[k][:, None] * change
                 t_open[k] = new
         sweeps += batch
-        batch *= 2
-        there = _finished(F[rows].T, y_open, coef, intercept, c, z_open, t_open, tol)
+        home = F[rows].T
+        ends = [_jump(home, y_open, coef, intercept, c, t_open)] if n_jumps else []
+        if jumps >= n_jumps:  # rows that go round in circles are left to sweeps
+            ends.append((z_open, t_open))
+        there = False
+        for z_end, t_end in ends:
+            arrived = _finished(home, y_open, coef, intercept, c, z_end, t_end, tol)
+            some = xp.nonzero(arrived)[0]
+            z[:, rows[some]] = z_end[:, some]
+            there = arrived | there
         left = xp.nonzero(~there)[0]
-        if len(left) < len(rows):
-            if z_open is not z:
-                z[:, rows], t[:, rows] = z_open, t_open
-            rows = rows[left]
-            z_open, t_open, y_open = z[:, rows], t[:, rows], y[:, rows]
-        if not len(rows) or sweeps < FIRST_JUMP or len(coef) > MOST_SVMS:
-            continue
-        z_there, t_there = _jump(F[rows].T, y_open, coef, intercept, c, t_open)
-        there = _finished(F[rows].T, y_open, coef, intercept, c, z_there, t_there, tol)
-        arrived, left = xp.nonzero(there)[0], xp.nonzero(~there)[0]
-        if len(arrived):
-            z[:, rows[arrived]], t[:, rows[arrived]] = z_there[:, arrived], t_there[:, arrived]
-            z_open, t_open, y_open = z_open[:, left], t_open[:, left], y_open[:, left]
-            rows = rows[left]
+        rows, y_open = rows[left], y_open[:, left]
+        z_open, t_open = (values[:, left] for values in ends[-1])
+        jumps, batch = jumps + 1, batch if jumps < n_jumps else 2 * batch
     if len(rows):
         hard_z, hard_t = solve_hard_rows(F[rows], y_open.T, coef, intercept, c, HARD_TOL)
         z[:, rows] = hard_z.T
@@ -227,14 +228,27 @@ def _jump(
     pattern = place.put(2.0 ** np.arange(len(t))) @ cast(free, float)
     if place.is_host:
         _add_free(v, wanted, free, pattern, coef)
+    elif len(t) <= ALL_PATTERNS:
+        found = place.put(_all_inverses(coef.tobytes(), coef.shape))
+        v += (found[cast(pattern, int)] @ wanted.T[:, :, None])[:, :, 0].T
     else:
         patterns, which = place.xp.unique_inverse(pattern)
-        codes = on_host(patterns).astype(np.int64)[:, None]
-        chosen = (codes >> np.arange(len(t))) & 1 > 0
-        inverses = pseudo_inverses(place.put(_systems(chosen, coef)))
-        v += (inverses[which] @ wanted.T[:, :, None])[:, :, 0].T
+        found = place.put(_inverses(_systems(_chosen(on_host(patterns), len(t)), coef)))
+        v += (found[which] @ wanted.T[:, :, None])[:, :, 0].T
     t = place.xp.clip(v * y, 0.0, c)
     return F + 0.5 * (W.T @ (t * y)), t
+
+
+@lru_cache(maxsize=1)
+def _all_inverses(weights: bytes, shape: tuple[int, int]) -> np.ndarray:
+    """Return the inverses for every set of free SVMs, of the numbers of the weights."""
+    chosen = _chosen(np.arange(2 ** shape[0]), shape[0])
+    return _inverses(_systems(chosen, np.frombuffer(weights).reshape(shape)))
+
+
+def _chosen(patterns: np.ndarray, n_svms: int) -> np.ndarray:
+    """Return which SVMs the bits of each number stand for, shape (n_patterns, n_svms)."""
+    return (patterns.astype(np.int64)[:, None] >> np.arange(n_svms)) & 1 > 0
 
 
 def _systems(chosen: np.ndarray, coef: np.ndarray) -> np.ndarray:

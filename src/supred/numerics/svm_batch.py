@@ -25,7 +25,14 @@ FLAT = 1e-9
 
 
 def solve_batch(
-    y: Any, u: Any, Z: Any, guess: np.ndarray | None, tol: float, *, fast: bool = False
+    y: Any,
+    u: Any,
+    Z: Any,
+    guess: np.ndarray | None,
+    tol: float,
+    *,
+    heavy: Any | None = None,
+    fast: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Solve linear SVMs in coordinates in which the rows of each have mean zero and unit size.
 
@@ -40,6 +47,9 @@ def solve_batch(
         w and b from which to start.
     tol : float
         Relative duality gap.
+    heavy : array of shape (n_svms,), optional
+        Rows with a larger bound are merged ones, see
+        :func:`supred.numerics.svm_interior_point.interior_point`.
     fast : bool
         Follow compiled paths, on the host.
 
@@ -71,13 +81,15 @@ def solve_batch(
     if guess is not None:
         bias = guess[:, -1] + (guess[:, :-1] * on_host(center)).sum(axis=1)
         moved = np.column_stack([guess[:, :-1] * scale, bias])
-    v, primal, dual = _certified(points, y, bounds, moved, tol, fast)
+    most = None if heavy is None else on_host(heavy) * scale[:, 0] ** 2
+    v, primal, dual = _certified(points, y, bounds, moved, tol, most, fast)
     # A guess is no guide where the z step has put many rows on its margin: the path that
     # begins there may end far from the optimum.
     lost = np.flatnonzero(primal - dual > 2.0 * tol * primal)
     if guess is not None and len(lost):
         there = put(lost)
-        again = _certified(points[there], y[there], bounds[there], None, tol, fast)
+        most = None if most is None else most[lost]
+        again = _certified(points[there], y[there], bounds[there], None, tol, most, fast)
         v[lost] = np.where((again[1] < primal[lost])[:, None], again[0], v[lost])
         dual[lost] = np.maximum(dual[lost], again[2])
     coef = v[:, :-1] / scale
@@ -125,15 +137,22 @@ def best_biases(y: Any, u: Any, scores: Any) -> Any:
 
 
 def _certified(
-    Z: Any, y: Any, u: Any, guess: np.ndarray | None, tol: float, fast: bool
+    Z: Any,
+    y: Any,
+    u: Any,
+    guess: np.ndarray | None,
+    tol: float,
+    heavy: np.ndarray | None,
+    fast: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return w and b of each SVM, its objective and a lower bound of that, on the host."""
     xp, nothing = place_of(Z).xp, np.zeros((len(Z), Z.shape[2]))
     columns = Z.swapaxes(1, 2)
-    most_mu = MOST_MU if place_of(Z).is_host else np.inf
-    w, b, a, _ = interior_point(
-        columns, y, u, nothing, nothing[:, 0], tol, guess=guess, most_mu=most_mu, fast=fast
-    )
+    # A problem on a device that is solved as a whole begins at the last SVMs, which may be far.
+    near = place_of(Z).is_host or heavy is not None
+    most_mu = MOST_MU if near else np.inf
+    options: dict[str, Any] = {"guess": guess, "most_mu": most_mu, "heavy": heavy, "fast": fast}
+    w, b, a, _ = interior_point(columns, y, u, nothing, nothing[:, 0], tol, **options)
     slack = 1.0 - y * ((Z @ w[:, :, None])[:, :, 0] + b[:, None])
     primal = 0.5 * xp.square(w).sum(axis=1) + (u * positive_part(slack)).sum(axis=1)
     # Shrink the heavier side so that sum a_n y_n = 0 holds: then the dual objective is a bound.

@@ -22,6 +22,7 @@ def follow_path(
     rows: np.ndarray,
     y: np.ndarray,
     u: np.ndarray,
+    q: np.ndarray,
     shift: np.ndarray,
     offset: float,
     a: np.ndarray,
@@ -36,8 +37,8 @@ def follow_path(
     ----------
     rows : ndarray of shape (n_dimensions + 1, n_rows)
         (z_n, 1), as columns.
-    y, u : ndarrays of shape (n_rows,)
-        Signs, and upper bounds of the dual variables.
+    y, u, q : ndarrays of shape (n_rows,)
+        Signs, upper bounds of the dual variables, and weights of the rows along the path.
     shift : ndarray of shape (n_dimensions + 1,)
         `pull` and `charge` of :func:`supred.numerics.svm_interior_point.interior_point`.
     offset, tol : float
@@ -59,7 +60,7 @@ def follow_path(
     ridge[-1] = 0.0
     best_v, best_a, n_iter = v, a, 0
     upper, lower, least_gap, waited = np.inf, -np.inf, np.inf, 0
-    total = 2.0 * u.sum()
+    total = 2.0 * q.sum()
     for iteration in range(MAX_ITER + 1):
         n_iter = iteration
         slack = 1.0 - y * np.dot(v, rows)
@@ -103,7 +104,7 @@ def follow_path(
             if corrector == 0:
                 left = ((a + dual_step * step_a) * (r + primal_step * step_r)).sum()
                 left += ((nu - dual_step * step_a) * (xi + primal_step * step_xi)).sum()
-                center = u * (mu * (left / (total * mu)) ** CENTERING)
+                center = q * (mu * (left / (total * mu)) ** CENTERING)
                 target_r = (center - step_a * step_r) / a
                 target_xi = (center + step_a * step_xi) / nu
         primal_step, dual_step = TO_BOUNDARY * primal_step, TO_BOUNDARY * dual_step

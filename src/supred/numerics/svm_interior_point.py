@@ -6,9 +6,10 @@ The optimality conditions of each SVM, with slacks r >= 0 of the margins and xi 
     w = pull + sum_n a_n y_n z_n,    charge + sum_n a_n y_n = 0,
     a_n r_n = 0,    (u_n - a_n) xi_n = 0,
 
-are followed along ``a r = (u - a) xi = u mu -> 0`` with Mehrotra's predictor and corrector; the
-factor u makes a row of weight k take the same path as k copies of it. `pull` and `charge` are
-what rows outside this problem, with their a held fixed, contribute.
+are followed along ``a r = (u - a) xi = q mu -> 0`` with Mehrotra's predictor and corrector. With
+q = u a row of weight k takes the same path as k copies of it. Rows that stand for many get a
+smaller q: they lie far from the margin and would do nothing but push it, on a long path.
+`pull` and `charge` are what rows outside this problem, with their a held fixed, contribute.
 Eliminating all that belongs to a row leaves a linear system in (w, b):
 
     (diag(1, .., 1, 0) + sum_n theta_n (z_n, 1)(z_n, 1)^T) d(w, b) = right-hand side,
@@ -19,7 +20,7 @@ lengths. The last axis of every array runs over the rows of an SVM; for sums ove
 device the rows lie in chunks.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from supred.common.arrays import (
     on_host,
     place_of,
     positive_part,
+    recorded,
     solve,
     write_better,
 )
@@ -62,6 +64,7 @@ class _Paths:
     rows: np.ndarray  # (k, n_chunks, L + 1, n / n_chunks): (z_n, 1)
     y: np.ndarray  # (k, n)
     u: np.ndarray  # (k, n)
+    q: np.ndarray  # (k, n)
     shift: np.ndarray  # (k, L + 1): pull and charge
     offset: np.ndarray  # (k,)
     a: np.ndarray  # (k, n)
@@ -79,6 +82,7 @@ class _Paths:
         rows: np.ndarray,
         y: np.ndarray,
         u: np.ndarray,
+        q: np.ndarray,
         shift: np.ndarray,
         offset: np.ndarray,
         a: np.ndarray,
@@ -94,6 +98,7 @@ class _Paths:
             rows=rows,
             y=y,
             u=u,
+            q=q,
             shift=shift,
             offset=offset,
             a=a,
@@ -122,6 +127,7 @@ def interior_point(
     offset: np.ndarray | None = None,
     guess: np.ndarray | None = None,
     most_mu: float = np.inf,
+    heavy: np.ndarray | None = None,
     fast: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Follow the central path of each SVM until its relative duality gap is at most `tol`.
@@ -147,6 +153,8 @@ def interior_point(
         w and b from which to start.
     most_mu : float
         A path that begins at a guess begins with at most this mu.
+    heavy : ndarray of shape (n_svms,), optional
+        Rows with a larger bound stand for many, and have this q.
     fast : bool
         Follow the compiled path, one SVM after another, on the host.
 
@@ -163,28 +171,30 @@ def interior_point(
     shift = place.put(np.column_stack([pull, charge]))
     offset = place.put(np.zeros(n_svms) if offset is None else offset)
     guess = None if guess is None else place.put(guess)
+    q = u if heavy is None else place.xp.minimum(u, place.put(heavy)[:, None])
     if guess is None:
-        paths = _start(rows, ridge, y, u, shift, offset)
+        paths = _start(rows, ridge, y, u, q, shift, offset)
     else:
-        paths = _start_at(guess, rows, y, u, shift, offset, most_mu)
+        paths = _start_at(guess, rows, y, u, q, shift, offset, most_mu)
     best_v, best_a = copied(paths.v), copied(paths.a)
     n_iter = place.zeros((n_svms,), int)
     for k in range(n_svms if fast else 0):
         point = paths.a[k], paths.r[k], paths.xi[k], paths.v[k]
-        found = compiled(follow_path)(rows[k, 0], y[k], u[k], shift[k], offset[k], *point, tol)
+        found = compiled(follow_path)(
+            rows[k, 0], y[k], u[k], q[k], shift[k], offset[k], *point, tol
+        )
         best_v[k], best_a[k], paths.upper[k], paths.lower[k], n_iter[k] = found
-    for iteration in range(0 if fast else MAX_ITER + 1):
-        slack = 1.0 - paths.y * _scores(paths.rows, paths.v)
-        _note_bounds(paths, slack, best_v, best_a)
-        n_iter[paths.which] = iteration
-        open_paths = paths.upper - paths.lower > tol * place.xp.abs(paths.upper)
-        open_paths &= paths.waited < PATIENCE
-        if not bool(open_paths.any()):
-            break
-        # On a device the others go on, and nothing waits for which they are.
-        if place.is_host and not open_paths.all():
-            paths, slack = paths.keep(open_paths), slack[open_paths]
-        _step(paths, ridge, slack)
+    if place.is_host and not fast:
+        for iteration in range(MAX_ITER + 1):
+            slack, open_paths = _look(paths, tol, best_v, best_a)
+            n_iter[paths.which] = iteration
+            if not open_paths.any():
+                break
+            if not open_paths.all():
+                paths, slack = paths.keep(open_paths), slack[open_paths]
+            _step(paths, ridge, slack)
+    elif not fast:
+        n_iter += _follow_together(paths, ridge, tol, best_v, best_a)
     lost = paths.which[paths.upper - paths.lower > LOST_GAP * abs(paths.upper)]
     if guess is None and len(lost):
         # Bounds that differ by a factor of thousands can lead astray; a point on the central path
@@ -198,11 +208,51 @@ def interior_point(
             tol,
             offset=offset[lost],
             guess=best_v[lost],
+            heavy=None if heavy is None else heavy[on_host(lost)],
             fast=fast,
         )
         best_v[lost], best_a[lost] = place.xp.concatenate([w, b[:, None]], axis=1), a
         n_iter[lost] += more
     return best_v[:, :-1], best_v[:, -1], best_a, n_iter
+
+
+def _follow_together(
+    paths: _Paths, ridge: np.ndarray, tol: float, best_v: np.ndarray, best_a: np.ndarray
+) -> int:
+    """Take the steps of all paths on a device; return how many.
+
+    Paths that have ended go on with the others, so that nothing waits for which they are; the
+    host waits for one number per step.
+    """
+    place, moved = place_of(paths.y), ("a", "r", "xi", "v", "upper", "lower", "least_gap", "waited")
+    some_open = place.zeros((1,), bool)
+
+    def turn() -> None:
+        new = replace(paths)
+        slack, open_paths = _look(new, tol, best_v, best_a)
+        some_open[...] = open_paths.any()
+        _step(new, ridge, slack)
+        for name in moved:
+            getattr(paths, name)[...] = getattr(new, name)
+
+    quick_turn = recorded(turn, place, plain_calls=1)
+    n_turns = 0
+    while n_turns <= MAX_ITER:
+        quick_turn()
+        n_turns += 1
+        if not bool(some_open[0]):
+            break
+    return n_turns
+
+
+def _look(
+    paths: _Paths, tol: float, best_v: np.ndarray, best_a: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slacks of the rows, and which paths have not come to their end."""
+    slack = 1.0 - paths.y * _scores(paths.rows, paths.v)
+    _note_bounds(paths, slack, best_v, best_a)
+    open_paths = paths.upper - paths.lower > tol * abs(paths.upper)
+    return slack, open_paths & (paths.waited < PATIENCE)
 
 
 def _chunks(Z: np.ndarray) -> np.ndarray:
@@ -223,6 +273,7 @@ def _start(
     ridge: np.ndarray,
     y: np.ndarray,
     u: np.ndarray,
+    q: np.ndarray,
     shift: np.ndarray,
     offset: np.ndarray,
 ) -> _Paths:
@@ -253,7 +304,7 @@ def _start(
     center = (2.0 * spread * nearest)[lopsided, None]
     r[lopsided] = center / share[lopsided]
     xi[lopsided] = center / (1.0 - share[lopsided])
-    return _Paths.at(rows, y, u, shift, offset, a, r, xi, v)
+    return _Paths.at(rows, y, u, q, shift, offset, a, r, xi, v)
 
 
 def _start_at(
@@ -261,24 +312,26 @@ def _start_at(
     rows: np.ndarray,
     y: np.ndarray,
     u: np.ndarray,
+    q: np.ndarray,
     shift: np.ndarray,
     offset: np.ndarray,
     most_mu: float,
 ) -> _Paths:
     """Return points on the central path of each row for given w and b.
 
-    With s = a / u, ``a r = (u - a) xi = u mu`` and e = xi - r make ``e s (1 - s) = mu (2 s - 1)``,
-    of which ``min(s, 1 - s) = 2 mu / (sqrt(e^2 + 4 mu^2) + 2 mu + |e|)``. The dual constraints
-    need not hold at such a point.
+    With s = a / u and m = mu q / u, ``a r = (u - a) xi = u m`` and e = xi - r make
+    ``e s (1 - s) = m (2 s - 1)``, of which
+    ``min(s, 1 - s) = 2 m / (sqrt(e^2 + 4 m^2) + 2 m + |e|)``.
+    The dual constraints need not hold at such a point.
     """
     slack = 1.0 - y * _scores(rows, v)
     xp, far = place_of(y).xp, abs(slack)
-    mu = (u * far).sum(axis=1, keepdims=True) / u.sum(axis=1, keepdims=True)
-    mu = xp.clip(mu if place_of(y).is_host else FIRST_MU * mu, LEAST_MU, most_mu)
+    mu = (q * far).sum(axis=1, keepdims=True) / q.sum(axis=1, keepdims=True)
+    mu = xp.clip(mu if place_of(y).is_host else FIRST_MU * mu, LEAST_MU, most_mu) * (q / u)
     least = 2.0 * mu / (xp.sqrt(xp.square(slack) + 4.0 * xp.square(mu)) + 2.0 * mu + far)
     share = xp.where(slack < 0, least, 1.0 - least)
     rest = xp.where(slack < 0, 1.0 - least, least)
-    return _Paths.at(rows, y, u, shift, offset, u * share, mu / share, mu / rest, copied(v))
+    return _Paths.at(rows, y, u, q, shift, offset, u * share, mu / share, mu / rest, copied(v))
 
 
 def _starting_dual(y: np.ndarray, u: np.ndarray, charge: np.ndarray) -> np.ndarray:
@@ -339,14 +392,14 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
         step_xi = target_xi - xi + xi_over_nu * step_a
         return step_v, step_a, step_r, step_xi
 
-    total = 2.0 * u.sum(axis=1)
+    total = 2.0 * paths.q.sum(axis=1)
     mu = ((a * r).sum(axis=1) + (nu * xi).sum(axis=1)) / total
     step_v, step_a, step_r, step_xi = newton(0.0, 0.0)
     primal = xp.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
     dual = xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
     predicted = ((a + dual * step_a) * (r + primal * step_r)).sum(axis=1)
     predicted += ((nu - dual * step_a) * (xi + primal * step_xi)).sum(axis=1)
-    center = u * (mu * (predicted / total / mu) ** CENTERING)[:, None]
+    center = paths.q * (mu * (predicted / total / mu) ** CENTERING)[:, None]
     step_v, step_a, step_r, step_xi = newton(
         (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
     )

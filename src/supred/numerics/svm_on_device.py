@@ -4,8 +4,12 @@ As :mod:`supred.numerics.svm_over_blocks` does it, rows near the margins are tak
 the others merged, which bounds the objective from below; but as many rows are taken as a device
 needs to be busy, all SVMs go through each operation together, and nothing leaves the device but
 a few numbers of each SVM per round. A problem that fits is solved as a whole in one round.
+
+The margins are those of SVMs of some of the rows: the z step has put up to most rows on the margins
+of the last SVMs, from where next to all of them leave together.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,10 +26,16 @@ from supred.common.arrays import (
 from supred.numerics.svm_batch import PADDING, solve_batch
 from supred.numerics.svm_over_blocks import MAX_ROUNDS, NOTHING_LEFT, SLOW, Blocks, SVMs
 
+# Of at most this many rows, over all SVMs, the problem is solved as a whole.
+WHOLE = 2**20
 # Rows that are taken in a round, over all SVMs; more where a round was of little use.
-TAKEN = 2**21
+TAKEN = 2**17
+# So many times the rows of a round that was of little use are taken in the next one.
+GROWTH = 3
+# SVMs of one in so many rows, to this relative gap, are the first guess.
+SHARE, COARSE_TOL = 8, 1e-3
 # Rows of one sign are merged if their slack lies between the same two of these.
-EDGES = np.array([-1.0, -0.1, -0.01, 0.0, 0.01, 0.1, 1.0])
+EDGES = np.array([-0.3, 0.0, 0.3])
 N_CELLS = 2 * (len(EDGES) + 1)
 
 
@@ -144,6 +154,42 @@ def look(
     return losses, merged, every.of((svms[:, None], nearest))
 
 
+def _losses_of(
+    first: int, Z: Any, class_index: Any, u: Any, guess: np.ndarray, signs: np.ndarray
+) -> Any:
+    """Return the sums of hinge losses of :func:`look`, and nothing else."""
+    put = place_of(Z).put
+    y = put(signs)[class_index]
+    slack = 1.0 - y * (Z @ put(guess[:, :-1].T) + put(guess[:, -1]))
+    return u @ (positive_part(slack) * (y != 0))
+
+
+@dataclass(frozen=True)
+class SomeRows:
+    """Rows in one piece, which are the sum of those of several blocks, and a block themselves."""
+
+    Z: Any
+    class_index: Any
+    u: Any
+
+    def __add__(self, other: "SomeRows") -> "SomeRows":
+        pairs = (self.Z, other.Z), (self.class_index, other.class_index), (self.u, other.u)
+        return SomeRows(*(place_of(self.Z).xp.concatenate(pair, axis=0) for pair in pairs))
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the function's value of this block."""
+        return function(0, self.Z, self.class_index, self.u, *arguments)
+
+
+def pick(
+    first: int, Z: Any, class_index: Any, u: Any, chosen: np.ndarray, share: float
+) -> SomeRows:
+    """Return the rows of a block whose numbers are chosen; they stand for all of them."""
+    inside = (chosen >= first) & (chosen < first + len(Z))
+    some = place_of(Z).put(chosen[inside] - first)
+    return SomeRows(Z[some], class_index[some], u[some] / share)
+
+
 def _distance(slack: Any, bounds: Any) -> Any:
     """Return how far rows are from a margin, endlessly where the SVM does not see them."""
     xp = place_of(slack).xp
@@ -160,9 +206,10 @@ def _cells(slack: Any, y: Any) -> Any:
 
 def problem_of(
     taken: TakenRows, merged: Any | None, known: TakenRows | None
-) -> tuple[Any, Any, Any]:
+) -> tuple[Any, Any, Any, Any]:
     """Return signs, bounds and coordinates of rows that were taken, now and before, and merged.
 
+    The last value is the largest bound of those that were taken.
     The rows that were taken now are no members of the merged rows any more. What an SVM does not
     see and what fills the last chunk has next to no weight.
     """
@@ -189,7 +236,9 @@ def problem_of(
     bounds = xp.concatenate(u, axis=1)
     least = PADDING * xp.max(bounds, axis=1)[:, None]
     sides = xp.concatenate(y, axis=1)
-    return xp.where(sides == 0, 1.0, sides), xp.maximum(bounds, least), xp.concatenate(Z, axis=1)
+    heavy = xp.max(xp.concatenate(u[: len(parts)], axis=1), axis=1)
+    signs = xp.where(sides == 0, 1.0, sides)
+    return signs, xp.maximum(bounds, least), xp.concatenate(Z, axis=1), heavy
 
 
 def solve_on_device(
@@ -232,11 +281,25 @@ def solve_on_device(
     signs = np.asarray(signs, dtype=float)
     n_svms, n_rows = signs.shape[1], blocks.sum(_count)
     limit = most_numbers // (n_svms * (n_dimensions + 1))
-    least = max(CHUNK, TAKEN // n_svms)
-    most = None if n_rows <= min(least, limit) else min(least, limit)
+    least = max(CHUNK, min(TAKEN // n_svms, limit))
+    most = None if n_rows <= min(max(CHUNK, WHOLE // n_svms), limit) else least
     guess = np.zeros((n_svms, n_dimensions + 1)) if start is None else start.copy()
     best, upper, lower = guess.copy(), np.full(n_svms, np.inf), np.zeros(n_svms)
     left, last_gap, known = np.arange(n_svms), np.full(n_svms, np.inf), None
+    if most is not None:
+        chosen = np.sort(np.random.default_rng(0).choice(n_rows, n_rows // SHARE, replace=False))
+        some_rows = blocks.sum(pick, chosen, len(chosen) / n_rows)
+        there = np.bincount(on_host(some_rows.class_index), minlength=len(signs)) > 0
+        if all((there @ (signs == sign)).all() for sign in (-1, 1)):
+            coarse = solve_on_device(
+                some_rows,
+                signs,
+                n_dimensions,
+                tol=COARSE_TOL,
+                start=start,
+                most_numbers=most_numbers,
+            )
+            guess = np.column_stack([coarse.coef, coarse.intercept])
     for _ in range(MAX_ROUNDS):
         numbers = None if known is None else known.number
         losses, merged, taken = blocks.sum(look, guess[left], signs[:, left], numbers, most)
@@ -255,15 +318,21 @@ def solve_on_device(
             left, known = left[some], known.of(there)
             problem = tuple(values[there] for values in problem)
         warm = guess[left] if guess.any() else None
-        guess[left], objective, dual = solve_batch(*problem, warm, 0.5 * tol)
+        *rows, heavy = problem
+        guess[left], objective, dual = solve_batch(*rows, warm, 0.5 * tol, heavy=heavy)
         lower[left] = np.maximum(lower[left], dual)
         if most is None:  # the objective is that of all rows
             _keep_better(best, upper, left, guess[left], objective)
             break
         last_gap, size = gap, known.u.shape[1]
-        most = min(max(least, size) if slow else least, max(limit - size, 0))
+        most = min(max(least, GROWTH * size) if slow else least, max(limit - size, 0))
         if size + most >= n_rows:
             most, known = None, None
+    if start is not None and (upper - lower > tol * upper).any():
+        losses = on_host(blocks.sum(_losses_of, start, signs))
+        every = np.arange(n_svms)
+        objective = 0.5 * np.square(start[:, :-1]).sum(axis=1) + losses
+        _keep_better(best, upper, every, start, objective)
     return SVMs(best[:, :-1].copy(), best[:, -1].copy(), upper, upper - lower)
 
 
