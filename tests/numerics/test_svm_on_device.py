@@ -45,6 +45,7 @@ def test_the_svms_are_those_of_the_host(blocks, taken, multi_class, started, mon
     monkeypatch.setattr(svm_on_device, "TAKEN", taken)
     monkeypatch.setattr(svm_on_device, "WHOLE", taken)
     monkeypatch.setattr(svm_on_device, "CHUNK", 64)
+    monkeypatch.setattr(svm_on_device, "MANY_TOL", TOL)
     signs = task_signs(np.arange(N_CLASSES), N_CLASSES, multi_class)
     expected = solve_over_blocks(blocks, signs, 3, tol=TOL)
     start = np.column_stack([expected.coef, expected.intercept + 0.3]) if started else None
@@ -70,6 +71,8 @@ def test_rows_near_the_margins_are_enough(blocks, monkeypatch):
     monkeypatch.setattr(svm_on_device, "TAKEN", N_CLASSES * 300)
     monkeypatch.setattr(svm_on_device, "WHOLE", N_CLASSES * 300)
     monkeypatch.setattr(svm_on_device, "CHUNK", 32)
+    monkeypatch.setattr(svm_on_device, "GROWTH", 1)
+    monkeypatch.setattr(svm_on_device, "MANY_TOL", TOL)
     start = np.column_stack([last.coef, last.intercept])
     found = solve_on_device(Blocks(moved, index, u), signs, 3, tol=TOL, start=start)
     assert (found.gap <= TOL * found.objective).all()
@@ -82,6 +85,7 @@ def test_a_start_that_is_better_than_what_few_rows_give_stays(blocks, monkeypatc
     best = solve_over_blocks(blocks, signs, 3, tol=TOL)
     start = np.column_stack([best.coef, best.intercept])
     monkeypatch.setattr(svm_on_device, "MAX_ROUNDS", 2)
+    monkeypatch.setattr(svm_on_device, "MANY_TOL", 0.0)
     found = solve_on_device(blocks, signs, 3, tol=0.0, start=start, most_numbers=256)
     assert (found.objective <= best.objective * (1 + 1e-12)).all()
     # What few rows give is a lower bound all the same.

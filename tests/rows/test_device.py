@@ -99,7 +99,7 @@ def test_the_device_holds_a_few_blocks_at_a_time(device, digits, small_blocks, m
 
     def counting(place, values):
         nonlocal largest
-        if not place.is_host and np.ndim(values):
+        if not place.is_host and np.ndim(values) in (1, 2):  # rows, not small matrices
             largest = max(largest, len(values))
         return put(place, values)
 

@@ -268,12 +268,13 @@ def tall_product(A: Any, B: Any) -> Any:
     return cast(first.swapaxes(-1, -2) @ second, float).sum(axis=-3) + rest
 
 
-def solve(matrices: Any, right: Any) -> Any:
-    """Return the solutions of systems; on a device nothing waits for a check of the matrices."""
-    xp = place_of(right).xp
-    if hasattr(xp.linalg, "solve_ex"):
-        return xp.linalg.solve_ex(matrices, right)[0]
-    return xp.linalg.solve(matrices, right)
+def solver(matrices: Any) -> Callable[[Any], Any]:
+    """Return what solves systems; on a device nothing waits for a check of the matrices."""
+    xp = place_of(matrices).xp
+    if hasattr(xp.linalg, "lu_factor_ex"):
+        factors, pivots, _ = xp.linalg.lu_factor_ex(matrices)
+        return lambda right: xp.linalg.lu_solve(factors, pivots, right)
+    return lambda right: xp.linalg.solve(matrices, right)
 
 
 def cholesky(matrices: Any) -> Any:

@@ -33,7 +33,7 @@ from supred.common.arrays import (
     place_of,
     positive_part,
     recorded,
-    solve,
+    solver,
     write_better,
 )
 from supred.numerics.compiled import compiled
@@ -380,13 +380,14 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     diagonal = system.reshape(len(system), -1)[:, :: system.shape[1] + 1]
     diagonal += ridge + 1e-14 * diagonal.sum(axis=1, keepdims=True)
 
+    solved = solver(system)
+
     def newton(
-        target_r: np.ndarray | float, target_xi: np.ndarray | float
+        residual: np.ndarray, target_r: np.ndarray | float, target_xi: np.ndarray | float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Step towards a r = a target_r and nu xi = nu target_xi."""
-        residual = slack + target_r - target_xi
+        """Step towards a r = a target_r and nu xi = nu target_xi; e, with their difference."""
         right = _sums(rows, y * (a + theta * residual)) + paths.shift - ridge * v
-        step_v = solve(system, right[:, :, None])[:, :, 0]
+        step_v = solved(right[:, :, None])[:, :, 0]
         step_a = theta * (residual - y * _scores(rows, step_v))
         step_r = target_r - r - r_over_a * step_a
         step_xi = target_xi - xi + xi_over_nu * step_a
@@ -394,17 +395,16 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
 
     total = 2.0 * paths.q.sum(axis=1)
     mu = ((a * r).sum(axis=1) + (nu * xi).sum(axis=1)) / total
-    step_v, step_a, step_r, step_xi = newton(0.0, 0.0)
-    primal = xp.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
-    dual = xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
+    step_v, step_a, step_r, step_xi = newton(slack, 0.0, 0.0)
+    primal = _longest(step_r / r, step_xi / xi)
+    dual = _longest(step_a / a, -step_a / nu)
     predicted = ((a + dual * step_a) * (r + primal * step_r)).sum(axis=1)
     predicted += ((nu - dual * step_a) * (xi + primal * step_xi)).sum(axis=1)
     center = paths.q * (mu * (predicted / total / mu) ** CENTERING)[:, None]
-    step_v, step_a, step_r, step_xi = newton(
-        (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
-    )
-    primal = TO_BOUNDARY * xp.minimum(_longest(r, step_r), _longest(xi, step_xi))[:, None]
-    dual = TO_BOUNDARY * xp.minimum(_longest(a, step_a), _longest(nu, -step_a))[:, None]
+    target_r, target_xi = (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
+    step_v, step_a, step_r, step_xi = newton(slack + target_r - target_xi, target_r, target_xi)
+    primal = TO_BOUNDARY * _longest(step_r / r, step_xi / xi)
+    dual = TO_BOUNDARY * _longest(step_a / a, -step_a / nu)
     paths.v = v + primal * step_v
     paths.r = at_least(r + primal * step_r, 1e-300)
     paths.xi = at_least(xi + primal * step_xi, 1e-300)
@@ -426,6 +426,10 @@ def _sums(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (rows @ _along(rows, weights).swapaxes(2, 3)).sum(axis=1)[:, :, 0]
 
 
-def _longest(values: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Return per SVM the longest step in [0, 1] that keeps all values from going negative."""
-    return -1.0 / at_most(place_of(step).xp.min(step / values, axis=1), -1.0)
+def _longest(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return per SVM the longest step in [0, 1] that keeps all values from going negative.
+
+    Both are steps as parts of the values.
+    """
+    xp = place_of(first).xp
+    return (-1.0 / at_most(xp.min(xp.minimum(first, second), axis=1), -1.0))[:, None]

@@ -30,10 +30,14 @@ from supred.numerics.svm_over_blocks import MAX_ROUNDS, NOTHING_LEFT, SLOW, Bloc
 WHOLE = 2**20
 # Rows that are taken in a round, over all SVMs; more where a round was of little use.
 TAKEN = 2**17
-# So many times the rows of a round that was of little use are taken in the next one.
-GROWTH = 3
+# So many times the rows of a round that was of little use are taken in the next one, but of one
+# SVM never more than this in all.
+GROWTH, MOST_ROWS = 3, 500_000
 # SVMs of one in so many rows, to this relative gap, are the first guess.
-SHARE, COARSE_TOL = 8, 1e-3
+SHARE, COARSE_TOL = 8, 1e-2
+# SVMs of rows that are not taken as a whole are solved to this relative gap: the objective of
+# another million rows of the same kind would differ by more.
+MANY_TOL = 1e-4
 # Rows of one sign are merged if their slack lies between the same two of these.
 EDGES = np.array([-0.3, 0.0, 0.3])
 N_CELLS = 2 * (len(EDGES) + 1)
@@ -252,6 +256,8 @@ def solve_on_device(
 ) -> SVMs:
     """Solve one linear SVM per column of `signs` to a relative duality gap of `tol`.
 
+    Of rows that are too many to be taken as a whole, to one of 1e-4 if that is larger.
+
     Parameters
     ----------
     blocks : Blocks
@@ -260,7 +266,7 @@ def solve_on_device(
     n_dimensions : int
     tol : float
     start : ndarray of shape (n_svms, n_dimensions + 1), optional
-        A guess of w and b. An SVM that does not become better than that stays as it is.
+        A guess of w and b. An SVM that is not solved to `tol` and not better stays as it is.
     most_numbers : int
         Most numbers in the rows that are taken; with what is made of them they are four times as
         many or more.
@@ -280,13 +286,14 @@ def solve_on_device(
     """
     signs = np.asarray(signs, dtype=float)
     n_svms, n_rows = signs.shape[1], blocks.sum(_count)
-    limit = most_numbers // (n_svms * (n_dimensions + 1))
+    limit = min(most_numbers // (n_svms * (n_dimensions + 1)), MOST_ROWS)
     least = max(CHUNK, min(TAKEN // n_svms, limit))
     most = None if n_rows <= min(max(CHUNK, WHOLE // n_svms), limit) else least
     guess = np.zeros((n_svms, n_dimensions + 1)) if start is None else start.copy()
     best, upper, lower = guess.copy(), np.full(n_svms, np.inf), np.zeros(n_svms)
     left, last_gap, known = np.arange(n_svms), np.full(n_svms, np.inf), None
     if most is not None:
+        tol = max(tol, MANY_TOL)
         chosen = np.sort(np.random.default_rng(0).choice(n_rows, n_rows // SHARE, replace=False))
         some_rows = blocks.sum(pick, chosen, len(chosen) / n_rows)
         there = np.bincount(on_host(some_rows.class_index), minlength=len(signs)) > 0
