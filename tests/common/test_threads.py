@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from supred import LowDimSVC
 from supred.common.threads import cores, in_order, map_in_threads, one_blas_thread
-from supred.low_dim_svm.mappings import f_step
+from supred.low_dim_svm.mappings import band_form, f_step
 from supred.numerics import linear_svm
 from supred.numerics.decisions import task_signs
 from tests.family import blobs
@@ -158,16 +158,16 @@ def test_an_error_puts_back_what_there_was():
 
 
 @pytest.mark.parametrize("size", [20, 600])
-def test_factors_take_one_thread(monkeypatch, size):
-    """With two a factor has other bits, and a small one takes longer."""
+def test_a_band_form_takes_one_thread(monkeypatch, size):
+    """With two it has other bits, and a small one takes longer."""
     seen = []
-    original = f_step.dpotrf
+    original = band_form.dpbtrf
 
     def watched(*arguments, **options):
         seen.append(blas_threads())
         return original(*arguments, **options)
 
-    monkeypatch.setattr(f_step, "dpotrf", watched)
+    monkeypatch.setattr(band_form, "dpbtrf", watched)
     f_step.NormalEquations(np.eye(size)).solve(np.ones((size, 1)), 1.0)
     assert seen
     assert all(threads == {1} for threads in seen)

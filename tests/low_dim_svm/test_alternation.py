@@ -212,8 +212,8 @@ def test_every_bit_is_the_same_for_any_number_of_threads(loops, monkeypatch):
     if loops == "compiled":
         pytest.importorskip("numba")
         monkeypatch.setattr("supred.numerics.compiled.MANY_ROWS", 0)
-    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.PANEL", 16)
-    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.WHOLE", 16)
+    monkeypatch.setattr("supred.low_dim_svm.mappings.band_form.WIDTH", 16)
+    monkeypatch.setattr("supred.low_dim_svm.mappings.band_form.BLOCK", 16)
     X, y = load_digits(return_X_y=True)
     make = {"n_centers": 40, "gamma": 0.5, "alpha": 1e-3, "max_iter": 3, "random_state": 0}
     one, three = (LowDimSVC(**make, n_jobs=n_jobs).fit(X / 16, y) for n_jobs in (1, 3))

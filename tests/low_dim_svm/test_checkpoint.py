@@ -72,8 +72,7 @@ def test_a_resumed_fit_ends_at_the_same_model(tmp_path, monkeypatch, parameters)
     assert not path.exists()
 
 
-def test_interrupted_twice_and_the_equations_change_their_method(tmp_path, monkeypatch):
-    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.CHOLESKY_LIMIT", 3)
+def test_a_fit_that_is_interrupted_twice(tmp_path, monkeypatch):
     model = clone(MODEL).set_params(checkpoint=str(tmp_path / "c"))
     interrupt(monkeypatch, model, 2, X, Y)
     # A resumed fit does not begin with a regression.

@@ -3,8 +3,8 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -15,8 +15,8 @@ from threadpoolctl import ThreadpoolController
 
 from supred.common.arguments import check_n_jobs
 
-# Threads that visit blocks of rows; 0 outside of a fit, where the BLAS shares out what it can.
-_cores: ContextVar[int] = ContextVar("cores", default=0)
+# The threads of a fit with more than one; outside of a fit the BLAS shares out what it can.
+_team: ContextVar[tuple[ThreadPoolExecutor, int] | None] = ContextVar("team", default=None)
 _lock = threading.Lock()
 _held = False  # whether a block holds the BLAS to one thread
 
@@ -76,7 +76,7 @@ def count_threads(n_jobs: int | None) -> int:
 
 @contextmanager
 def cores(n_jobs: int | None) -> Iterator[None]:
-    """Visit blocks of rows in so many threads while the block runs.
+    """Visit blocks of rows in so many threads, of one BLAS thread each, while the block runs.
 
     Parameters
     ----------
@@ -92,11 +92,14 @@ def cores(n_jobs: int | None) -> Iterator[None]:
     [8, 9]
     """
     n_threads = blas_threads() if n_jobs is None else count_threads(n_jobs)
-    token = _cores.set(n_threads)
-    try:
-        yield
-    finally:
-        _cores.reset(token)
+    # They live as long as the block: new threads for every sum would be slower than one thread.
+    # Between the sums a BLAS thread that has nothing more to do would spin for a while.
+    with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
+        token = _team.set((pool, n_threads) if n_threads > 1 else None)
+        try:
+            yield
+        finally:
+            _team.reset(token)
 
 
 def blas_threads() -> int:
@@ -111,19 +114,22 @@ def in_order(function: Callable[..., Any], calls: Iterable[tuple]) -> Iterator[A
     The calls are asked for in this thread, one after another, and only a few ahead of what was
     yielded, so that few of their arguments and results are in memory.
     """
-    n_threads = _cores.get()
-    if n_threads <= 1:
-        with one_blas_thread() if n_threads else nullcontext():
-            yield from (function(*call) for call in calls)
+    team = _team.get()
+    if team is None:
+        yield from (function(*call) for call in calls)
         return
-    with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
-        waiting: deque[Future] = deque()
+    (pool, n_threads), waiting = team, deque[Future]()
+    try:
         for call in calls:
             waiting.append(pool.submit(function, *call))
             if len(waiting) > n_threads:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+        wait(waiting)
 
 
 def ahead(items: Iterable[Any]) -> Iterator[Any]:

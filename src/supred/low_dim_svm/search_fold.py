@@ -160,7 +160,7 @@ class SharedParts:
 
     def _make_common_parts(self) -> None:
         """Make now what all candidates need, so that no process makes it again."""
-        self.mapping.decompose()
+        self.mapping.reduce()
         for rows in (self.problem.held_out, self.test):
             if rows is not None:
                 rows.keep_basis(self.mapping)

@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import eig_banded
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import Ridge
 
 from supred.common.threads import cores
 from supred.low_dim_svm import visit
 from supred.low_dim_svm.mappings import basis
+from supred.low_dim_svm.mappings.band_form import BandForm
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
-from supred.low_dim_svm.mappings.f_step import CHOLESKY_LIMIT, NormalEquations, cholesky
+from supred.low_dim_svm.mappings.f_step import NormalEquations
 from supred.low_dim_svm.visit import BlockRows, Coordinates, moves_of
 
 
@@ -57,9 +59,9 @@ def test_linear_mapping_is_ridge_regression(n_features, as_sparse):
 
 
 @pytest.mark.parametrize("cache_size", [0.0, 1000.0])
-@pytest.mark.parametrize("limit", [0, 25], ids=["eigenvectors", "factors"])
-def test_rbf_mapping_is_ridge_regression_on_gaussians(cache_size, limit, monkeypatch):
-    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.CHOLESKY_LIMIT", limit)
+@pytest.mark.parametrize("least_pivot", [np.inf, 1e-15], ids=["eigenvectors", "band"])
+def test_rbf_mapping_is_ridge_regression_on_gaussians(cache_size, least_pivot, monkeypatch):
+    monkeypatch.setattr("supred.low_dim_svm.mappings.band_form.LEAST_PIVOT", least_pivot)
     monkeypatch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 17)
     monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1)
     mapping = RBFMapping(X[:30], 0.05, 0.02, cache_size=cache_size)
@@ -111,56 +113,51 @@ def test_forgetting_leaves_what_projection_needs():
     assert all(len(array) != len(X) for array in held)
 
 
-def test_normal_equations_by_factors_and_by_eigenvectors():
-    phi = np.random.RandomState(0).normal(size=(50, 8))
-    gram, right = phi.T @ phi, phi.T @ Z[:50]
-    equations = NormalEquations(gram)
-    for step in range(CHOLESKY_LIMIT + 5):
-        shift = 10.0 ** (step - 12)
-        expected = np.linalg.solve(gram + shift * np.eye(8), right)
-        np.testing.assert_allclose(equations.solve(right, shift), expected, rtol=1e-8, atol=1e-11)
-    assert equations._eigen is not None
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 60])
-@pytest.mark.parametrize("limit", [0, 25], ids=["eigenvectors", "factors"])
-def test_normal_equations_of_any_size(size, limit, monkeypatch):
-    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.CHOLESKY_LIMIT", limit)
+@pytest.mark.parametrize("least_pivot", [np.inf, 1e-15], ids=["eigenvectors", "band"])
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 60])
+def test_normal_equations_of_any_size(size, least_pivot, monkeypatch):
+    monkeypatch.setattr("supred.low_dim_svm.mappings.band_form.LEAST_PIVOT", least_pivot)
     phi = np.random.RandomState(0).normal(size=(70, size))
     gram, right = phi.T @ phi, np.random.RandomState(1).normal(size=(size, 3))
-    kept = gram.copy()
+    kept = gram.copy(), right.copy()
     equations = NormalEquations(gram)
     for shift in (10.0, 1e-3, 10.0):
         expected = np.linalg.solve(gram + shift * np.eye(size), right)
         np.testing.assert_allclose(equations.solve(right, shift), expected, rtol=1e-9)
-    np.testing.assert_array_equal(gram, kept)
+    assert (equations._eigen is None) == (least_pivot < 1)
+    np.testing.assert_array_equal(gram, kept[0])
+    np.testing.assert_array_equal(right, kept[1])
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
-@pytest.mark.parametrize("size", [1, 8, 9, 37])
-@pytest.mark.parametrize("whole", [0, 100], ids=["by panels", "whole"])
-def test_a_factor_is_that_of_numpy(whole, size, n_jobs, monkeypatch):
-    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.PANEL", 8)
-    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.WHOLE", whole)
+@pytest.mark.parametrize("size", [7, 8, 9, 10, 16, 17, 37])
+def test_a_band_form_is_the_matrix(size, n_jobs, monkeypatch):
+    """B has the eigenvalues of G, and nothing outside of its band is left out."""
+    monkeypatch.setattr("supred.low_dim_svm.mappings.band_form.WIDTH", 8)
+    monkeypatch.setattr("supred.low_dim_svm.mappings.band_form.BLOCK", 5)
     A = np.random.RandomState(0).normal(size=(size, 50))
-    matrix, factor = A @ A.T, np.full((size, size), np.nan)
-    expected = np.linalg.cholesky(matrix + 0.5 * np.eye(size))
+    matrix, right = A @ A.T, A[:, :4]
+    matrix[:, 3] = matrix[3] = 0.0  # a column in which there is nothing to reflect
     with cores(n_jobs):
-        assert cholesky(matrix, 0.5, factor)
-    np.testing.assert_allclose(np.tril(factor), expected, rtol=1e-10, atol=1e-12)
-    assert not cholesky(-np.eye(size), 0.5, factor)
+        form = BandForm.of(matrix)
+    assert len(form.band) == min(8, size - 1) + 1
+    values = eig_banded(form.band, lower=True, eigvals_only=True)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(matrix), atol=1e-12 * values[-1])
+    for shift in (0.5, 20.0):
+        expected = np.linalg.solve(matrix + shift * np.eye(size), right)
+        np.testing.assert_allclose(form.solve(right, shift), expected, rtol=1e-9, atol=1e-12)
+    assert form.solve(right, 0.0) is None
+    assert BandForm.of(-np.eye(size)).solve(right, 0.5) is None
 
 
-def test_a_matrix_that_is_not_finite_has_no_factor():
+def test_a_matrix_that_is_not_finite_is_refused():
     gram = np.eye(3)
     gram[1, 1] = np.nan
     with pytest.raises(ValueError, match="infs or NaNs"):
         NormalEquations(gram).solve(np.ones((3, 1)), 1.0)
 
 
-@pytest.mark.parametrize("limit", [0, 25], ids=["eigenvectors", "factors"])
-def test_a_singular_matrix_is_solved_all_the_same(limit, monkeypatch):
-    monkeypatch.setattr("supred.low_dim_svm.mappings.f_step.CHOLESKY_LIMIT", limit)
+def test_a_singular_matrix_is_solved_all_the_same():
     phi = np.random.RandomState(0).normal(size=(50, 3))
     phi = np.column_stack([phi, phi, np.zeros(50)])
     gram, right = phi.T @ phi, phi.T @ Z[:50]

@@ -88,16 +88,16 @@ class BasisMapping(ABC):
     def regress(self, coordinates: Coordinates, mu: float) -> float:
         """Solve ``(Phi^T S Phi + (2 alpha / mu) I) W = Phi^T S Z``, both centred: the f step.
 
-        The coordinates come as sums of Z - F. With F = Phi W + w0 of the last W,
-        ``Phi^T S F = (Phi^T S Phi) W`` is at hand, and ``Phi^T S (Z - F)`` is to be added. The
-        same sums tell what is left of ``sum_n s_n ||z_n - F(x_n)||^2``.
+        The coordinates come as sums of Z - F, with F = Phi W + w0 of the last W, so that the
+        equations are those of its change: the right-hand side is ``Phi^T S (Z - F) - (2 alpha / mu)
+        W``. The same sums tell what is left of ``sum_n s_n ||z_n - F(x_n)||^2``.
         """
         moves, W = coordinates.moves, self.W
         assert moves.products is not None
         ridge = 2.0 * self.alpha / mu
         way = moves.products - np.outer(self.mean, moves.total)
-        self.W = self._equations.solve(self._equations.times(W) + way, ridge)
-        change, shift = self.W - W, moves.total / self._total
+        change = self._equations.solve(way - ridge * W, ridge)
+        self.W, shift = W + change, moves.total / self._total
         self.w0 = self.w0 + shift - self.mean @ change
         # 2 way . change - change . G change, of which G change is way - ridge W
         explained = (change * (way + ridge * self.W)).sum()
@@ -109,9 +109,9 @@ class BasisMapping(ABC):
             return combine(self.features(X), self.W, self.w0)  # a single row must not wait
         return rows_of(X, self.n_basis).map(partial(project, self.basis, W=self.W, w0=self.w0))
 
-    def decompose(self) -> None:
-        """Decompose the equations now for all alpha and mu that may come."""
-        self._equations.decompose()
+    def reduce(self) -> None:
+        """Reduce the equations now for all alpha and mu that may come."""
+        self._equations.reduce()
 
     def penalty(self) -> float:
         """Return ``alpha ||W||^2``."""
@@ -126,13 +126,12 @@ class BasisMapping(ABC):
         self.W, self.w0 = snapshot
 
     def training_state(self) -> dict[str, Any]:
-        """Return the parameters and how the equations are being solved."""
-        return {"parameters": self.snapshot(), "n_factors": self._equations.n_factors}
+        """Return the parameters."""
+        return {"parameters": self.snapshot()}
 
     def resume_training(self, state: dict[str, Any]) -> None:
         """Go on from what `training_state` returned, with the same rows prepared."""
         self.restore(state["parameters"])
-        self._equations.n_factors = state["n_factors"]
 
     def forget_training(self) -> None:
         """Drop the training rows and all that was made of them."""

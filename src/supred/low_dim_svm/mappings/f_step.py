@@ -6,37 +6,27 @@ which is ridge regression of Z on Phi with an intercept that is not penalised. T
 once; only the shift (2 alpha / mu) changes within a fit.
 """
 
-from collections import deque
-
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from supred.common import arrays
 from supred.common.arrays import copied, is_foreign, on_host, place_of, solve_triangular
-from supred.common.threads import in_order, one_blas_thread
-from supred.rows.blocks import parts_of
-
-# One eigendecomposition costs as much as about this many Cholesky factors.
-CHOLESKY_LIMIT = 25
-# A smaller ratio of pivots is rounding: the matrix is singular.
-LEAST_PIVOT = 10 * np.finfo(float).eps
-# Columns of a panel of the factor, and rows of its blocks; up to the second number of columns
-# these would not be worth sharing out.
-PANEL, WHOLE = 192, 1024
+from supred.common.threads import one_blas_thread
+from supred.low_dim_svm.mappings.band_form import LEAST_PIVOT, BandForm
 
 
 class NormalEquations:
     """Solve ``(G + shift I) W = R`` for one symmetric G, many shifts and right-hand sides.
 
-    A Cholesky factor is made for each new shift; after a number of shifts that cost as much,
-    one eigendecomposition takes over and serves all further ones.
+    On the host the band form of G is made once; on a device, which is quick at it, a Cholesky
+    factor for each shift. A matrix that is singular to working precision is left to its
+    eigenvectors.
 
     Parameters
     ----------
     gram : ndarray of shape (n_features, n_features)
-        Symmetric, positive semidefinite, in double precision; where it is, on the host or on a
-        device, factors are made. All else is on the host.
+        Symmetric, positive semidefinite, in double precision, on the host or on a device. All
+        else is on the host.
 
     Examples
     --------
@@ -49,72 +39,42 @@ class NormalEquations:
 
     def __init__(self, gram: np.ndarray) -> None:
         self.gram = gram
-        self.n_factors = 0
-        self._factor: np.ndarray | None = None  # its lower triangle
-        self._factor_shift = -1.0
+        self._form: BandForm | None = None
         self._eigen: tuple[np.ndarray, np.ndarray] | None = None
 
+    # With more threads LAPACK sums in another order.
+    @one_blas_thread()
     def solve(self, right: np.ndarray, shift: float) -> np.ndarray:
         """Return W, shape of `right`."""
-        # With more threads LAPACK sums in another order.
-        with one_blas_thread():
-            return self._solve(right, shift)
+        if self._eigen is None:
+            if is_foreign(self.gram):
+                found = self._solve_there(right, shift)
+            else:
+                found = self.reduce().solve(right, shift)
+            if found is not None:
+                return found
+        values, vectors = self._decompose()
+        return vectors @ (vectors.T @ right / (values + shift)[:, None])
 
-    def _solve(self, right: np.ndarray, shift: float) -> np.ndarray:
-        if self._factor is not None and shift == self._factor_shift:
-            return self._solve_factored(right)
-        if self.n_factors < CHOLESKY_LIMIT:
-            if self._factorise(shift):
-                return self._solve_factored(right)
-            # Not positive definite to working precision: the eigendecomposition can cope.
-            self.n_factors = CHOLESKY_LIMIT
-        values, vectors = self.decompose()
-        inside = vectors.T @ right / (values + shift)[:, None]
-        return vectors @ inside
+    @one_blas_thread()
+    def reduce(self) -> BandForm:
+        """Return the band form, which is made once."""
+        if self._form is None:
+            self._form = BandForm.of(on_host(self.gram))
+        return self._form
 
-    def _factorise(self, shift: float) -> bool:
-        """Make the Cholesky factor of ``G + shift I``; tell whether it is sound."""
-        if is_foreign(self.gram):
-            return self._factorise_there(shift)
-        if self._factor is None:
-            self._factor = np.zeros(self.gram.shape)
-        sound = cholesky(self.gram, shift, self._factor)
-        return self._keep_sound(self._factor.diagonal(), shift, failed=not sound)
-
-    def _factorise_there(self, shift: float) -> bool:
-        """Make the factor on the device of the matrix."""
+    def _solve_there(self, right: np.ndarray, shift: float) -> np.ndarray | None:
+        """Solve by a Cholesky factor on the device of the matrix; None if it is not sound."""
         shifted = copied(self.gram)
         shifted.reshape(-1)[:: len(shifted) + 1] += shift
-        self._factor = arrays.cholesky(shifted)
-        pivots = on_host(self._factor.reshape(-1)[:: len(shifted) + 1])
-        return self._keep_sound(pivots, shift, failed=not np.isfinite(pivots).all())
+        factor = arrays.cholesky(shifted)
+        pivots = on_host(factor.reshape(-1)[:: len(shifted) + 1])
+        if not (pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT:
+            return None
+        inside = solve_triangular(factor, place_of(factor).put(right), upper=False)
+        return on_host(solve_triangular(factor.T, inside, upper=True))
 
-    def _keep_sound(self, pivots: np.ndarray, shift: float, *, failed: bool) -> bool:
-        """Tell whether a factor with these pivots is sound; forget one that is not."""
-        sound = not failed and bool((pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT)
-        self.n_factors += sound
-        self._factor_shift = shift
-        if not sound:
-            self._factor = None
-        return sound
-
-    def _solve_factored(self, right: np.ndarray) -> np.ndarray:
-        assert self._factor is not None
-        if is_foreign(self._factor):
-            there = place_of(self._factor).put(right)
-            inside = solve_triangular(self._factor, there, upper=False)
-            return on_host(solve_triangular(self._factor.T, inside, upper=True))
-        # What lies in rows is its own transpose to LAPACK.
-        return dpotrs(self._factor.T, right, lower=False)[0]
-
-    def times(self, W: np.ndarray) -> np.ndarray:
-        """Return ``G W``, some rows of G at a time."""
-        if is_foreign(self.gram):
-            return on_host(self.gram @ place_of(self.gram).put(W))
-        calls = ((self.gram[rows], W) for rows in parts_of(len(W), PANEL))
-        return np.concatenate(list(in_order(np.matmul, calls)))
-
-    def decompose(self) -> tuple[np.ndarray, np.ndarray]:
+    def _decompose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return eigenvalues and eigenvectors, which are computed once."""
         if self._eigen is None:
             # SciPy 1.11 asks "evd" for too little work space if there is one row.
@@ -124,59 +84,4 @@ class NormalEquations:
             # eigenvalue would only amplify noise.
             floor = max(float(values[-1]), 0.0) * len(values) * np.finfo(float).eps
             self._eigen = np.maximum(values, floor), vectors
-            self._factor, self._factor_shift = None, -1.0
         return self._eigen
-
-
-def cholesky(gram: np.ndarray, shift: float, factor: np.ndarray) -> bool:
-    """Put the Cholesky factor of ``G + shift I`` into a lower triangle; tell whether there is one.
-
-    It goes by panels of columns, whose blocks are shared out among the threads of
-    :func:`supred.common.threads.cores`. The blocks do not depend on the threads, and neither does
-    any bit of the factor, unlike that of LAPACK with several threads. Small matrices are left to
-    LAPACK, in one thread.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-        G, of which the lower triangle is read.
-    shift : float
-    factor : ndarray of shape (n, n)
-        What lies above its diagonal is of no meaning.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from supred.low_dim_svm.mappings.f_step import cholesky
-    >>> factor = np.zeros((2, 2))
-    >>> cholesky(np.array([[3.0, 2.0], [2.0, 4.0]]), 1.0, factor), np.tril(factor)
-    (True, array([[2., 0.],
-           [1., 2.]]))
-    """
-    size = len(gram)
-    if size <= WHOLE:
-        np.copyto(factor, gram)
-        factor[np.diag_indices(size)] += shift
-        with one_blas_thread():
-            # What lies in rows is its own transpose to LAPACK, which then writes to it.
-            return dpotrf(factor.T, lower=False, clean=False, overwrite_a=True)[1] == 0
-    for panel in parts_of(size, PANEL):
-        done = slice(0, panel.start)
-
-        def update(rows: slice, panel: slice = panel, done: slice = done) -> None:
-            factor[rows, panel] = gram[rows, panel] - factor[rows, done] @ factor[panel, done].T
-
-        blocks = [(slice(k, min(k + PANEL, size)),) for k in range(panel.start, size, PANEL)]
-        deque(in_order(update, blocks), maxlen=0)
-        corner = factor[panel, panel] + shift * np.eye(panel.stop - panel.start)
-        corner, info = dpotrf(corner, lower=True, clean=True)
-        if info:
-            return False
-        factor[panel, panel] = corner
-        inverse = dtrtri(corner, lower=True)[0]
-
-        def divide(rows: slice, panel: slice = panel, inverse: np.ndarray = inverse) -> None:
-            factor[rows, panel] = factor[rows, panel] @ inverse.T
-
-        deque(in_order(divide, blocks[1:]), maxlen=0)
-    return True
