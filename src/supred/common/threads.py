@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import scipy.linalg  # noqa: F401  (its BLAS must be loaded before it can be looked for)
@@ -15,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from supred.common.arguments import check_n_jobs
 
-# The threads of a fit with more than one; outside of a fit the BLAS shares out what it can.
+# The threads beside its own of a fit that has any; outside of a fit the BLAS shares out what it can.
 _team: ContextVar[tuple[ThreadPoolExecutor, int] | None] = ContextVar("team", default=None)
 _lock = threading.Lock()
 _held = False  # whether a block holds the BLAS to one thread
@@ -94,7 +95,7 @@ def cores(n_jobs: int | None) -> Iterator[None]:
     n_threads = blas_threads() if n_jobs is None else count_threads(n_jobs)
     # They live as long as the block: new threads for every sum would be slower than one thread.
     # Between the sums a BLAS thread that has nothing more to do would spin for a while.
-    with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(max(1, n_threads - 1)) as pool:
         token = _team.set((pool, n_threads) if n_threads > 1 else None)
         try:
             yield
@@ -112,24 +113,45 @@ def in_order(function: Callable[..., Any], calls: Iterable[tuple]) -> Iterator[A
     """Yield ``function(*call)`` of each call, in order, as many side by side as `cores` says.
 
     The calls are asked for in this thread, one after another, and only a few ahead of what was
-    yielded, so that few of their arguments and results are in memory.
+    yielded, so that few of their arguments and results are in memory. This thread is one of those
+    that work: waking one that waits takes as long as a small task.
     """
     team = _team.get()
     if team is None:
         yield from (function(*call) for call in calls)
         return
-    (pool, n_threads), waiting = team, deque[Future]()
+    pool, n_threads = team
+    coming, waiting = iter(calls), deque[list[Any]]()  # of the latter each a future and its call
     try:
-        for call in calls:
-            waiting.append(pool.submit(function, *call))
-            if len(waiting) > n_threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        while True:
+            for call in islice(coming, n_threads + 2 - len(waiting)):
+                waiting.append([pool.submit(function, *call), call])
+            if not waiting:
+                return
+            if not waiting[0][0].done():
+                # One that no other thread has begun is done here.
+                free = next((task for task in waiting if task[0].cancel()), None)
+                if free is not None:
+                    free[0] = _done(function, free[1])
+                    continue
+            yield waiting.popleft()[0].result()
     finally:
-        for future in waiting:
+        for future, _ in waiting:
             future.cancel()
-        wait(waiting)
+        wait([future for future, _ in waiting])
+
+
+def _done(function: Callable[..., Any], call: tuple) -> Future:
+    """Return the future of a call that is done in this thread, as alone as in the others."""
+    future: Future = Future()
+    token = _team.set(None)
+    try:
+        future.set_result(function(*call))
+    except Exception as error:
+        future.set_exception(error)
+    finally:
+        _team.reset(token)
+    return future
 
 
 def ahead(items: Iterable[Any]) -> Iterator[Any]:

@@ -58,14 +58,15 @@ def survey_of_rows(
     groups: np.ndarray,
     edges: np.ndarray,
     seen: np.ndarray,
-    slack: np.ndarray,
-    key: np.ndarray,
+    most: np.ndarray,
     losses: np.ndarray,
     merged: np.ndarray,
+    near: np.ndarray,
+    n_near: np.ndarray,
 ) -> None:
     """Look at each row from the margins of a guess.
 
-    The parameters but the last six are those of
+    The parameters but the last seven are those of
     :func:`supred.numerics.svm_over_blocks.survey`.
 
     Parameters
@@ -74,38 +75,68 @@ def survey_of_rows(
         Between which slacks rows are merged.
     seen : ndarray of bool, shape (n_svms, n_rows)
         Rows that are merged and may come.
-    slack, key : ndarrays of shape (n_svms, n_rows)
-        Where e_n is written to, and how near to the margin a row counts that may come.
+    most : ndarray of int, shape (n_svms,)
+        Rows that may come for each SVM.
     losses : ndarray of shape (n_svms,)
         To which u_n max(0, e_n) is added.
     merged : ndarray of shape (n_svms, n_groups, n_bins, 1 + n_dimensions)
         To which u_n (1, z_n) is added.
+    near : ndarray of shape (n_svms, most rows, 5 + n_dimensions)
+        Where the rows nearest to each margin are written to, in their order: how near they count,
+        number, class index, u_n, e_n, z_n.
+    n_near : ndarray of int, shape (n_svms,)
+        Where it is written how many these are.
     """
     n_rows, n_dimensions = Z.shape
+    columns, weighted = np.ascontiguousarray(Z.T), np.empty((n_rows, 1 + n_dimensions))
+    for n in range(n_rows):
+        weighted[n, 0] = u[n]
+        for i in range(n_dimensions):
+            weighted[n, 1 + i] = u[n] * Z[n, i]
+    slack, key = np.empty(n_rows), np.empty(n_rows)
+    place = np.empty(n_rows, dtype=np.int64)
     for k in range(len(guess)):
+        # A loop over the rows that does one thing is done several rows at a time.
+        slack[:] = guess[k, n_dimensions]
+        for i in range(n_dimensions):
+            column, w = columns[i], guess[k, i]
+            for n in range(n_rows):
+                slack[n] += w * column[n]
         for n in range(n_rows):
             y = signs[class_index[n], k]
-            slack[k, n], key[k, n] = 0.0, np.inf
-            if y == 0.0:
+            slack[n] = (1.0 - y * slack[n]) * abs(y)
+            key[n] = abs(slack[n]) if seen[k, n] and y != 0.0 else np.inf
+            place[n] = 0
+        for edge in edges:
+            for n in range(n_rows):
+                place[n] += edge < slack[n]
+        for n in range(n_rows):
+            losses[k] += u[n] * max(slack[n], 0.0)
+            if key[n] == np.inf:
                 continue
-            score = guess[k, n_dimensions]
-            for i in range(n_dimensions):
-                score += guess[k, i] * Z[n, i]
-            value = 1.0 - y * score
-            slack[k, n] = value
-            if value > 0.0:
-                losses[k] += u[n] * value
-            if not seen[k, n]:
-                continue
-            key[k, n] = abs(value)
-            if key[k, n] < ON_MARGIN:
+            if key[n] < ON_MARGIN:
                 x = (first + n) * HASH[0]
                 x = (x ^ ((x >> 31) & (2**33 - 1))) * HASH[1]
-                key[k, n] = ON_MARGIN * (((x >> 11) & (2**53 - 1)) / 2.0**53)
-            cell = merged[k, groups[class_index[n], k], np.searchsorted(edges, value)]
-            cell[0] += u[n]
-            for i in range(n_dimensions):
-                cell[1 + i] += u[n] * Z[n, i]
+                key[n] = ON_MARGIN * (((x >> 11) & (2**53 - 1)) / 2.0**53)
+            cell = merged[k, groups[class_index[n], k], place[n]]
+            for i in range(1 + n_dimensions):
+                cell[i] += weighted[n, i]
+        # Those under the key of the last one that may come, and as many at it as there is room for.
+        last, room = np.inf, 0
+        if most[k] < n_rows:
+            last = np.partition(key, most[k])[most[k]]
+            room = most[k] - (key < last).sum()
+        count = 0
+        for n in range(n_rows):
+            if key[n] > last or key[n] == np.inf or (key[n] == last and room == 0):
+                continue
+            room -= key[n] == last
+            row = near[k, count]
+            row[0], row[1], row[2] = key[n], first + n, class_index[n]
+            row[3], row[4] = u[n], slack[n]
+            row[5:] = Z[n]
+            count += 1
+        n_near[k] = count
 
 
 def z_step_of_rows(

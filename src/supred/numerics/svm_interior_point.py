@@ -36,6 +36,7 @@ from supred.common.arrays import (
     solver,
     write_better,
 )
+from supred.common.threads import in_order
 from supred.numerics.compiled import compiled
 from supred.numerics.svm_central_path import (
     CENTERING,
@@ -156,7 +157,7 @@ def interior_point(
     heavy : ndarray of shape (n_svms,), optional
         Rows with a larger bound stand for many, and have this q.
     fast : bool
-        Follow the compiled path, one SVM after another, on the host.
+        Follow compiled paths on the host, each in a thread.
 
     Returns
     -------
@@ -178,13 +179,12 @@ def interior_point(
         paths = _start_at(guess, rows, y, u, q, shift, offset, most_mu)
     best_v, best_a = copied(paths.v), copied(paths.a)
     n_iter = place.zeros((n_svms,), int)
-    for k in range(n_svms if fast else 0):
-        point = paths.a[k], paths.r[k], paths.xi[k], paths.v[k]
-        found = compiled(follow_path)(
-            rows[k, 0], y[k], u[k], q[k], shift[k], offset[k], *point, tol
-        )
-        best_v[k], best_a[k], paths.upper[k], paths.lower[k], n_iter[k] = found
-    if place.is_host and not fast:
+    if fast:
+        path = y, u, q, shift, offset, paths.a, paths.r, paths.xi, paths.v
+        calls = ((rows[k, 0], *(each[k] for each in path), tol) for k in range(n_svms))
+        for k, found in enumerate(in_order(compiled(follow_path), calls)):
+            best_v[k], best_a[k], paths.upper[k], paths.lower[k], n_iter[k] = found
+    elif place.is_host:
         for iteration in range(MAX_ITER + 1):
             slack, open_paths = _look(paths, tol, best_v, best_a)
             n_iter[paths.which] = iteration
@@ -193,7 +193,7 @@ def interior_point(
             if not open_paths.all():
                 paths, slack = paths.keep(open_paths), slack[open_paths]
             _step(paths, ridge, slack)
-    elif not fast:
+    else:
         n_iter += _follow_together(paths, ridge, tol, best_v, best_a)
     lost = paths.which[paths.upper - paths.lower > LOST_GAP * abs(paths.upper)]
     if guess is None and len(lost):

@@ -21,7 +21,6 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from supred.common.threads import in_order
 from supred.numerics.compiled import HASH, ON_MARGIN, compiled, is_there, survey_of_rows
 from supred.numerics.svm_batch import PADDING, solve_batch
 
@@ -151,11 +150,11 @@ def survey(
         seen[k, known[k][begin:end] - first] = False
     merged = np.zeros((n_svms, n_groups, N_BINS, 1 + Z.shape[1]))
     if fast and is_there():
-        slack, key, losses = *np.empty((2, n_svms, n_rows)), np.zeros(n_svms)
-        look = compiled(survey_of_rows)
-        look(
-            first, Z, class_index, u, guess, signs, groups, EDGES, seen, slack, key, losses, merged
-        )
+        losses, n_near = np.zeros(n_svms), np.zeros(n_svms, dtype=np.int64)
+        found = np.empty((n_svms, min(max(most), n_rows), 5 + Z.shape[1]))
+        problem = Z, class_index, u, guess, signs, groups, EDGES, seen, np.array(most)
+        compiled(survey_of_rows)(first, *problem, losses, merged, found, n_near)
+        parts = [rows[:count].copy() for rows, count in zip(found, n_near, strict=True)]
     else:
         slack = np.ascontiguousarray(slacks(Z, class_index, guess, signs).T)
         losses = np.maximum(slack, 0.0) @ u
@@ -168,15 +167,13 @@ def survey(
         key = np.where(seen, np.abs(slack), np.inf)
         svm, row = np.nonzero(key < ON_MARGIN)
         key[svm, row] = ON_MARGIN * hashed(first + row)
-    near = []
-    for k in range(n_svms):
-        nearest = np.arange(n_rows)
-        if most[k] < n_rows:
-            nearest = np.sort(np.argpartition(key[k], most[k])[: most[k]])
-        nearest = nearest[key[k, nearest] < np.inf]
-        numbers = key[k, nearest], first + nearest, class_index[nearest], u[nearest]
-        rows = np.column_stack([*numbers, slack[k, nearest], Z[nearest]])
-        near.append(NearRows(most[k], [rows]))
+        parts = []
+        for k in range(n_svms):
+            nearest = np.sort(np.argsort(key[k], kind="stable")[: most[k]])
+            nearest = nearest[key[k, nearest] < np.inf]
+            numbers = key[k, nearest], first + nearest, class_index[nearest], u[nearest]
+            parts.append(np.column_stack([*numbers, slack[k, nearest], Z[nearest]]))
+    near = (NearRows(count, [rows]) for count, rows in zip(most, parts, strict=True))
     return losses, merged, tuple(near)
 
 
@@ -282,15 +279,9 @@ def solve_over_blocks(
             break
         last_gap = gap
         cold = not guess.any()
-        # A compiled path is followed in a thread of its own; others are faster together.
-        apart = fast and is_there()
-        parts = np.split(left, len(left) if apart else 1)
-        calls = (
-            ([sets[k] for k in part], None if cold else guess[part], 0.5 * tol, apart)
-            for part in parts
-        )
-        for part, (found, dual) in zip(parts, in_order(_solve_together, calls), strict=True):
-            guess[part], lower[part] = found, np.maximum(lower[part], dual)
+        path = None if cold else guess[left], 0.5 * tol, fast and is_there()
+        guess[left], dual = _solve_together([sets[k] for k in left], *path)
+        lower[left] = np.maximum(lower[left], dual)
     return SVMs(best[:, :-1].copy(), best[:, -1].copy(), upper, upper - lower)
 
 
