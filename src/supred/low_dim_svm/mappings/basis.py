@@ -15,13 +15,15 @@ from scipy import sparse
 
 from supred.base.state import present_attributes, register
 from supred.common.arrays import cast, is_foreign, on_host, place_of, tall_product, type_name
-from supred.common.threads import one_blas_thread
+from supred.common.threads import Scratch, one_blas_thread
 from supred.low_dim_svm.mappings.f_step import NormalEquations
 from supred.low_dim_svm.visit import Coordinates
 from supred.numerics.kernels import GaussianCenters
-from supred.rows.blocks import LEAST_BLOCK_ROWS, Rows, rows_of
+from supred.rows.blocks import LEAST_BLOCK_ROWS, Rows, parts_of, rows_of
 
 MEGABYTE = 2**20
+# F of so many rows at a time takes a fifth less than of a whole block.
+CHUNK = 800
 
 
 class BasisMapping(ABC):
@@ -66,7 +68,7 @@ class BasisMapping(ABC):
         self.rows = self.rows_like(X, self.cache_size * MEGABYTE if self._cacheable else 0.0)
         self._total = float(weights.sum())
         along = () if (weights == 1).all() else (weights,)
-        gram, sums = self.rows.sum(moments, *along)
+        gram, sums = self.rows.sum(partial(moments, scratch=Scratch()), *along)
         self.mean = on_host(sums) / self._total
         gram -= place_of(gram).put(self._total * np.outer(self.mean, self.mean))
         self._equations = NormalEquations(gram)
@@ -171,12 +173,15 @@ class BasisMapping(ABC):
     _cacheable = True
 
 
-def moments(phi: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def moments(
+    phi: Any, weights: np.ndarray | None = None, scratch: Scratch | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return Phi^T S Phi and Phi^T s of a block, in double precision.
 
     NumPy makes one triangle of a matrix times its own transpose, and lets other threads run.
     """
-    wide = cast(phi, float)
+    single = type(phi) is np.ndarray and phi.dtype == np.float32
+    wide = scratch.doubles(phi) if scratch is not None and single else cast(phi, float)
     if is_foreign(wide):
         if weights is None:
             return wide.T @ wide, wide.sum(axis=0)
@@ -198,13 +203,17 @@ def products(phi: Any, target: np.ndarray) -> np.ndarray:
     if is_foreign(phi):
         return on_host(tall_product(cast(phi, float), target))
     target = target.astype(phi.dtype, copy=False)
-    return np.asarray(phi.T @ target, dtype=float)
+    # The BLAS is quicker at T^T Phi than at its transpose.
+    product = phi.T @ target if sparse.issparse(phi) else (target.T @ phi).T
+    return np.asarray(product, dtype=float)
 
 
 def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
     """Return W^T phi + w0 of a block, in its own precision."""
     if type(phi) is np.ndarray:
-        product = phi @ W.astype(phi.dtype, copy=False)
+        W, product = W.astype(phi.dtype, copy=False), np.empty((len(phi), W.shape[1]), phi.dtype)
+        for rows in parts_of(len(phi), CHUNK):
+            np.matmul(phi[rows], W, out=product[rows])
         product += w0.astype(phi.dtype, copy=False)
         return product
     put, dtype = place_of(phi).put, type_name(phi)
