@@ -5,7 +5,7 @@ kept; every size runs the same number of iterations in a process of its own (``-
 convergence). ``--quick`` takes small sizes and judges memory only.
 
 ``--serial`` takes the processor time that a one-core fit spends outside of what threads share:
-blocks of rows, panels of the factor, SVMs. Other work on the machine does not change it.
+blocks of rows, blocks of the f step's matrix, SVMs. Other work on the machine does not change it.
 
 ``--cores`` takes each step of a fit with one and with two threads. Of a step that took T1 and T2
 seconds the part 2 T2 / T1 - 1 is not shared out, and Amdahl's law says what more cores would give.
@@ -30,13 +30,13 @@ from benchmarks.performance._record import Figure
 from benchmarks.performance._steps import clocked
 from supred import LowDimSVC
 from supred.common.threads import in_order
-from supred.low_dim_svm.mappings import f_step
-from supred.numerics import svm_over_blocks
+from supred.low_dim_svm.mappings import band_form
+from supred.numerics import svm_interior_point
 from supred.numerics.compiled import MANY_ROWS
 from supred.rows import blocks, values
 
 # Modules that share work out by `in_order`.
-SHARING = (blocks, values, f_step, svm_over_blocks)
+SHARING = (blocks, values, band_form, svm_interior_point)
 # Rows of a block of the floor.
 BLOCKS = (4000,)
 SIZES = (50_000, 100_000, 200_000, 400_000)

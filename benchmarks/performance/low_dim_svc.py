@@ -73,9 +73,8 @@ def ours(task: Task, threads: int) -> Run:
     with clocked() as watch:
         took, _ = seconds(model.fit, rows.X, rows.y)
     steps = {**watch.seconds, "all else": took - sum(watch.seconds.values())}
-    n_factors = len(set(model.history_["mu"].tolist()))
     n, d = rows.X.shape
-    flops = flops_of_fit(n, d, task.n_centers, model.coef_.shape[1], model.n_iter_, n_factors)
+    flops = flops_of_fit(n, d, task.n_centers, model.coef_.shape[1], model.n_iter_)
     return {
         **_predicted(model, rows, took, repeats=5),
         "bytes": model.model_size_.bytes,

@@ -312,9 +312,9 @@ def test_a_step_that_is_not_there_any_more():
 
 
 def test_flops_of_a_fit():
-    flops = _steps.flops_of_fit(60_000, 784, 2500, 9, n_iter=10, n_factors=8)
+    flops = _steps.flops_of_fit(60_000, 784, 2500, 9, n_iter=10)
     assert flops["Phi and Phi^T Phi"] == 2 * 60_000 * 2500 * 784 + 60_000 * 2500**2
-    assert flops["f"] == pytest.approx(8 * 2500**3 / 3 + 11 * 2 * 2500**2 * 9)
+    assert flops["f"] == pytest.approx(4 * 2500**3 / 3 + 11 * 4 * 2500**2 * 9)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -1,13 +1,15 @@
 """n_jobs is the number of threads, and they do not crowd each other."""
 
+import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from supred import LowDimSVC
-from supred.common.threads import cores, in_order, map_in_threads, one_blas_thread
+from supred.common.threads import Scratch, cores, in_order, map_in_threads, one_blas_thread
 from supred.low_dim_svm.mappings import band_form, f_step
 from supred.numerics import linear_svm
 from supred.numerics.decisions import task_signs
@@ -109,6 +111,41 @@ def test_calls_are_made_a_few_ahead_of_their_results():
         assert next(results) == 0
         assert len(asked) <= 4
         assert list(results) == list(range(1, 20))
+
+
+def test_an_error_comes_in_its_turn_and_nothing_goes_on_after_it():
+    running = threading.Semaphore(0)
+
+    def work(number):
+        if number == 2:
+            raise ValueError("the third")
+        running.release()
+        return number
+
+    with cores(3):
+        results = in_order(work, ((number,) for number in range(100)))
+        assert [next(results), next(results)] == [0, 1]
+        with pytest.raises(ValueError, match="the third"):
+            next(results)
+    assert running._value <= 7  # those that were asked for ahead
+
+
+def test_calls_inside_of_calls_stay_in_their_thread():
+    def outer(number):
+        return {threading.get_ident()}, set(in_order(threading.get_ident, [()] * 4))
+
+    with cores(2):
+        assert all(one == others for one, others in in_order(outer, [(k,) for k in range(6)]))
+
+
+def test_scratch_memory_belongs_to_a_thread_and_does_not_travel():
+    scratch = Scratch()
+    large = scratch.doubles(np.arange(6, dtype=np.float32).reshape(2, 3))
+    np.testing.assert_array_equal(large, [[0, 1, 2], [3, 4, 5]])
+    with ThreadPoolExecutor(1) as pool:
+        assert not np.shares_memory(pool.submit(scratch.doubles, np.ones(2)).result(), large)
+    assert np.shares_memory(scratch.doubles(np.ones(2)), large)
+    assert pickle.loads(pickle.dumps(scratch)).room.size == 0
 
 
 def test_the_model_has_the_same_bits_whatever_n_jobs():

@@ -154,7 +154,7 @@ def survey(
         found = np.empty((n_svms, min(max(most), n_rows), 5 + Z.shape[1]))
         problem = Z, class_index, u, guess, signs, groups, EDGES, seen, np.array(most)
         compiled(survey_of_rows)(first, *problem, losses, merged, found, n_near)
-        parts = [rows[:count].copy() for rows, count in zip(found, n_near, strict=True)]
+        parts = [rows[:count] for rows, count in zip(found, n_near, strict=True)]
     else:
         slack = np.ascontiguousarray(slacks(Z, class_index, guess, signs).T)
         losses = np.maximum(slack, 0.0) @ u
