@@ -125,7 +125,7 @@ def in_order(function: Callable[..., Any], calls: Iterable[tuple]) -> Iterator[A
     coming, waiting = iter(calls), deque[list[Any]]()  # of the latter each a future and its call
     try:
         while True:
-            for call in islice(coming, n_threads + 2 - len(waiting)):
+            for call in islice(coming, 2 * n_threads - len(waiting)):
                 waiting.append([pool.submit(function, *call), call])
             if not waiting:
                 return

@@ -183,7 +183,7 @@ def z_step_of_rows(
     z, rest = np.empty(n_dimensions), np.empty(n_dimensions)
     t, trial = np.empty(n_svms), np.empty(n_svms)
     factor, right = np.empty((n_svms, n_svms)), np.empty(n_svms)
-    free, bound = np.empty(n_svms, dtype=np.int64), np.zeros(n_svms, dtype=np.int64)
+    free, before = np.empty(n_svms, dtype=np.int64), np.zeros(n_svms)
     n_hard = 0
     for n in range(n_rows):
         y = signs[class_index[n]]
@@ -196,9 +196,10 @@ def z_step_of_rows(
                 score = intercept[k]
                 for i in range(n_dimensions):
                     score += coef[k, i] * z[i]
-                if 1.0 - y[k] * score > 0.0:
+                before[k] = 1.0 - y[k] * score
+                if before[k] > 0.0:
                     solved = False
-        for sweep in range(MAX_SWEEPS):
+        for _ in range(MAX_SWEEPS):
             if solved:
                 break
             for k in range(n_svms):
@@ -215,14 +216,7 @@ def z_step_of_rows(
                         z[i] += step * coef[k, i]
                     t[k] = new
             # Those at a bound stay; the others meet their margin. That is the end of a row once
-            # the sweeps no longer change which ones are at a bound.
-            changed = False
-            for k in range(n_svms):
-                at = 0 if t[k] == 0.0 else (2 if t[k] == c else 1)
-                changed = changed or at != bound[k]
-                bound[k] = at
-            if changed and sweep > 0:
-                continue
+            # the right ones are at a bound.
             n_free = 0
             for i in range(n_dimensions):
                 rest[i] = F[n, i]
@@ -284,6 +278,18 @@ def z_step_of_rows(
                     gap += c * max(slack, 0.0) - trial[k] * slack
             if gap <= tol * (distance + loss + c):
                 solved = True
+                for i in range(n_dimensions):
+                    z[i] = rest[i]
+                break
+            # Sweeps go on from there if the dual, sum t_k e_k(F) - ||z - F||^2, is higher there.
+            gained = -distance
+            for i in range(n_dimensions):
+                gained += (z[i] - F[n, i]) ** 2
+            for k in range(n_svms):
+                gained += (trial[k] - t[k]) * before[k]
+            if gained > 0.0:
+                for k in range(n_svms):
+                    t[k] = trial[k]
                 for i in range(n_dimensions):
                     z[i] = rest[i]
         for i in range(n_dimensions):
