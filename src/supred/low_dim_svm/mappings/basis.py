@@ -179,9 +179,11 @@ def moments(
     """Return Phi^T S Phi and Phi^T s of a block, in double precision.
 
     NumPy makes one triangle of a matrix times its own transpose, and lets other threads run.
+    What is in single precision goes to `scratch` first, if that is given.
     """
-    single = type(phi) is np.ndarray and phi.dtype == np.float32
-    wide = scratch.doubles(phi) if scratch is not None and single else cast(phi, float)
+    if scratch is not None and type(phi) is np.ndarray and phi.dtype == np.float32:
+        phi = scratch.doubles(phi)
+    wide = cast(phi, float)
     if is_foreign(wide):
         if weights is None:
             return wide.T @ wide, wide.sum(axis=0)
