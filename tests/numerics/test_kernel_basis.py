@@ -12,6 +12,7 @@ from supred.numerics.kernel_basis import (
     distinct_rows,
     eigenbasis,
     kernel_at_landmarks,
+    pivoted_basis,
 )
 
 X = np.random.default_rng(0).standard_normal((40, 3))
@@ -59,6 +60,18 @@ def test_basis_is_orthonormal_and_drops_what_is_rounding():
     np.testing.assert_allclose(basis.T @ G @ basis, np.eye(3), atol=1e-12)
     with pytest.raises(ValueError, match="negative eigenvalues"):
         eigenbasis(np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 0.3, 30.0])
+def test_a_basis_by_pivots_spans_what_eigenvectors_do(gamma):
+    G = rbf_kernel(np.vstack([X, X[:3]]), gamma=gamma)
+    basis = pivoted_basis(G)
+    np.testing.assert_allclose(basis.T @ G @ basis, np.eye(basis.shape[1]), atol=1e-4)
+    Phi, expected = G @ basis, G @ eigenbasis(G)
+    np.testing.assert_allclose(Phi @ Phi.T, G, atol=1e-8)
+    np.testing.assert_allclose(Phi @ Phi.T, expected @ expected.T, atol=1e-8)
+    kernel = LandmarkKernel.at(X, "rbf", gamma=gamma)
+    np.testing.assert_array_equal(kernel.basis(X), pivoted_basis(kernel.gram(X)))
 
 
 def test_distinct_rows_are_the_same_dense_and_sparse():

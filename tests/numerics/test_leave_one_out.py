@@ -67,9 +67,12 @@ def test_scores_count_classes_or_labels():
     members = np.array([[True, False], [False, True], [True, True]])
     predictions = np.array([[0.9, 0.2], [0.6, 0.4], [0.7, 0.1]])
     weights = np.array([1.0, 2.0, 1.0])
-    first = score_classes(predictions[:2], members[:2], weights[:2])
+    first, worse = score_classes(
+        np.stack([predictions[:2], 1 - predictions[:2]]), members[:2], weights[:2]
+    )
     assert first.error == pytest.approx(2 / 3)
-    labels = score_classes(predictions, members, weights, exclusive=False)
+    assert worse.error == pytest.approx(1 / 3)
+    labels = score_classes(predictions[None], members, weights, exclusive=False)[0]
     assert labels.error == pytest.approx((0 + 2 * 1.0 + 0.5) / 4)
     assert LeaveOneOutScore(0.1, 9.0).beats(LeaveOneOutScore(0.2, 0.0))
     assert LeaveOneOutScore(0.1, 0.1).beats(LeaveOneOutScore(0.1, 0.2))
@@ -82,11 +85,11 @@ def test_the_chosen_ridge_has_the_least_error(flowers):
     alphas = [1e-6, 1e-3, 1.0, 1e3]
     alpha, score = choose_ridge(path, alphas)
     tried = {
-        a: score_classes(path.leave_one_out([a * path.spread])[0], Y > 0.5, path.weights)
+        a: score_classes(path.leave_one_out([a * path.spread]), Y > 0.5, path.weights)[0]
         for a in alphas
     }
     assert all(not score.beats(tried[alpha]) for score in tried.values())
-    assert score.error == tried[alpha].error
+    assert score.error == pytest.approx(tried[alpha].error)
     assert score.squared_error == pytest.approx(tried[alpha].squared_error)
     assert tried[1e3].error > score.error
 

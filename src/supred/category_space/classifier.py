@@ -103,7 +103,7 @@ class CategorySpace(MappedClassifier):
     max_iter : int, default=5000
         Steps from each start.
     tol : "auto" or float, default="auto"
-        Relative distance to a stationary point at which to stop. "auto" is 1e-3 for a whitened
+        Relative distance to a stationary point at which to stop. "auto" is 3e-3 for a whitened
         kernel, enough to predict by, and 1e-6 else and with `certify`: a certificate wants axes
         that stand still.
     class_weight : None, "balanced" or dict, default=None

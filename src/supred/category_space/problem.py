@@ -22,7 +22,7 @@ from supred.numerics.class_scatter import (
     polar,
     within_scatters,
 )
-from supred.numerics.kernel_basis import LandmarkKernel, eigenbasis
+from supred.numerics.kernel_basis import LandmarkKernel
 from supred.numerics.latent_maps import KernelMap, LatentMap, LinearMap
 from supred.rows.blocks import rows_of
 
@@ -136,7 +136,7 @@ def linear_problem(
 
 def kernel_problem(
     kernel: LandmarkKernel,
-    gram: np.ndarray,
+    basis: np.ndarray,
     X: Any,
     members: np.ndarray,
     weights: np.ndarray,
@@ -147,12 +147,11 @@ def kernel_problem(
     Parameters
     ----------
     kernel : LandmarkKernel
-    gram : ndarray of shape (n_landmarks, n_landmarks)
-        Kernel of the landmarks with each other.
+    basis : ndarray of shape (n_landmarks, n_dims)
+        Makes orthonormal features of the kernel.
     X, members, weights, **options
         As in :func:`linear_problem`.
     """
-    basis = eigenbasis(gram, rounding=kernel.rounding(X))
     n_dims = basis.shape[1]
 
     def features(block: Any) -> np.ndarray:

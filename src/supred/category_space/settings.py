@@ -122,7 +122,7 @@ class Settings:
             n_init = 5 if linear and not self.whiten else 0
         tol = self.tol
         if tol == "auto":
-            tol = 1e-6 if linear or not self.whiten or self.certify else 1e-3
+            tol = 1e-6 if linear or not self.whiten or self.certify else 3e-3
         return AscentOptions(int(n_init), self.max_iter, float(tol), seed, self.n_jobs)
 
     def is_linear_rule(self, *, exclusive: bool) -> bool:
@@ -170,7 +170,7 @@ class Settings:
         self, rows: LabelledRows, kernel: LandmarkKernel | None, alpha: float | None
     ) -> CategoryProblem:
         """Return the problem of the rows of positive weight."""
-        gram = None if kernel is None else kernel.gram(rows.X)
+        basis = None if kernel is None else kernel.basis(rows.X)
         rows = rows.used()
         data = rows.X, rows.members, rows.weights
         origin = self.origin
@@ -181,10 +181,10 @@ class Settings:
             "alpha": alpha,
             "keep_rows": self.to_maximise().needs_rows,
         }
-        if kernel is None or gram is None:
+        if kernel is None or basis is None:
             problem = linear_problem(*data, **options)
         else:
-            problem = kernel_problem(kernel, gram, *data, **options)
+            problem = kernel_problem(kernel, basis, *data, **options)
         if self.origin == "class":
             check_spread(problem, rows.members, rows.weights, rows.classes)
         return problem

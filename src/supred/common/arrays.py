@@ -201,6 +201,8 @@ def copied(values: Any) -> Any:
 
 def at_most(values: Any, limit: float) -> Any:
     """Set what is above a limit to it, in place."""
+    if type(values) is np.ndarray:
+        return np.minimum(values, limit, out=values)
     if hasattr(values, "clamp_"):
         return values.clamp_(max=limit)
     return place_of(values).xp.minimum(values, limit, out=values)
@@ -217,6 +219,8 @@ def at_least(values: Any, limit: float) -> Any:
 
 def positive_part(values: Any) -> Any:
     """Return values with zeros in the place of negative ones."""
+    if type(values) is np.ndarray:
+        return np.maximum(values, 0.0)
     if hasattr(values, "clamp"):
         return values.clamp(min=0.0)
     return place_of(values).xp.maximum(values, 0.0)
@@ -271,7 +275,7 @@ def tall_product(A: Any, B: Any) -> Any:
 def solver(matrices: Any) -> Callable[[Any], Any]:
     """Return what solves systems; on a device nothing waits for a check of the matrices."""
     xp = place_of(matrices).xp
-    if hasattr(xp.linalg, "lu_factor_ex"):
+    if is_foreign(matrices) and hasattr(xp.linalg, "lu_factor_ex"):
         factors, pivots, _ = xp.linalg.lu_factor_ex(matrices)
         return lambda right: xp.linalg.lu_solve(factors, pivots, right)
     return lambda right: xp.linalg.solve(matrices, right)

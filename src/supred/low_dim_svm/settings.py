@@ -17,9 +17,10 @@ from supred.low_dim_svm.alternation import COARSE_TOL, Schedule
 
 # Most iterations by default, and how many will do where there are so many centres per row that
 # more of them only fit the training rows: one-vs-one SVMs gain from a few while the training error
-# is above the last number.
+# is above the last number, and more than the few rows below are wrong.
 MAX_ITER, CENTERS_PER_ROW = 50, 0.25
 ENOUGH, LITTLE_ERROR = {"ovr": 1, "ovo": 4}, 0.01
+FEW_WRONG = 3
 # So few classes get one-vs-one SVMs by default: they keep apart classes that lie between others.
 FEW_CLASSES = 6
 
@@ -99,7 +100,7 @@ class Settings:
             inner_tol=self.inner_tol,
             max_iter=MAX_ITER if isinstance(self.max_iter, str) else self.max_iter,
             enough=ENOUGH[kind] if few else None,
-            little_error=LITTLE_ERROR if few else None,
+            little_error=max(LITTLE_ERROR, FEW_WRONG / n_rows) if few else None,
             tol=self.tol,
             patience=self.n_iter_no_change,
             n_rows=n_rows,

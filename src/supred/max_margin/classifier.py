@@ -37,7 +37,7 @@ from supred.max_margin.tasks import (
 from supred.numerics.decisions import decision_scores
 from supred.numerics.kernels import scale_gamma
 
-DEFAULT_TOL = {"linear": 3e-4, "rbf-diagonal": 1e-3}
+DEFAULT_TOL = 1e-3
 register(ProjectionModel)
 register(ScalesModel)
 
@@ -87,8 +87,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
     max_iter : int, default=1000
         Most iterations of the solver.
     tol : float, optional
-        Relative change of the objective at which the solver stops: 3e-4 by default, 1e-3 with
-        ``kernel="rbf-diagonal"``.
+        Relative change of the objective at which the solver stops, 1e-3 by default.
     certify : bool, default=False
         Raise ``lower_bound_`` by some more SVMs; else it is that of the independent SVMs.
     n_jobs : int, optional
@@ -312,7 +311,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
             C=C,
             solver=self.solver,
             max_iter=self.max_iter,
-            tol=DEFAULT_TOL["linear"] if self.tol is None else self.tol,
+            tol=DEFAULT_TOL if self.tol is None else self.tol,
             quick_bound=not self.certify,
             n_jobs=self.n_jobs,
         )
@@ -327,7 +326,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
             fit_scales,
             n_features=self.n_components or X.shape[1],
             max_iter=self.max_iter,
-            tol=DEFAULT_TOL["rbf-diagonal"] if self.tol is None else self.tol,
+            tol=DEFAULT_TOL if self.tol is None else self.tol,
         )
 
         def fit(part: TaskProblem, gamma: float) -> FittedScales:

@@ -60,7 +60,8 @@ def _path_accuracies(train: TaskProblem, test: TaskProblem) -> list[float]:
     svms, accuracies = None, []
     for C in PATH:
         tasks = Tasks(space.rows, train.signs, C * train.weights)
-        svms = solve_task_svms(space.rows, tasks, tol=PATH_TOL, start=svms)
+        start = None if svms is None else (svms.coef, svms.intercept)
+        svms = solve_task_svms(space.rows, tasks, tol=PATH_TOL, start=start)
         coef = space.to_features(svms.coef)
         scores = test.X @ coef + (svms.intercept - space.mean @ coef)
         accuracies.append(test.accuracy(np.asarray(scores)))

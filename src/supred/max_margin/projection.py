@@ -22,6 +22,7 @@ from scipy import linalg
 from scipy.optimize import OptimizeResult, minimize
 
 from supred.max_margin.task_svms import (
+    SVM_TOL,
     Tasks,
     TaskSVMs,
     dual_directions,
@@ -39,7 +40,9 @@ NEAR, NEAR_WIDTHS = 1.25, (0.02,)
 MEMORY = 20
 # A width is done when the objective has fallen by less than the tolerance over this many
 # iterations: single steps of L-BFGS are now and then tiny, far from the optimum.
-SETTLED = 10
+SETTLED = 5
+# Relative duality gap of SVMs that are only the start.
+START_TOL = 1e-3
 # A direction of the start that no task uses gets this fraction of the largest weight: a factor
 # of zero would have no gradient.
 LEAST_WEIGHT = 1e-3
@@ -111,7 +114,7 @@ class _Record:
 
 def task_error(scores: np.ndarray, tasks: Tasks) -> float:
     """Return the share of the weight that is on the wrong side, over all tasks."""
-    wrong = np.where(scores > 0, 1, -1) != tasks.signs
+    wrong = (scores > 0) != (tasks.signs > 0)  # what is not part of a task has the bound 0
     return float(np.vdot(tasks.bounds, wrong) / tasks.bounds.sum())
 
 
@@ -123,9 +126,19 @@ def start_from_svd(independent: TaskSVMs, n_components: int) -> np.ndarray:
     return leading_directions(independent.coef, n_components)
 
 
-def refit(components: np.ndarray, tasks: Tasks, n_jobs: int | None = None) -> TaskSVMs:
-    """Solve the SVMs exactly on the projected rows A x: min over w, b of (1) at fixed A."""
-    return solve_task_svms(tasks.rows @ components.T, tasks, n_jobs=n_jobs)
+def refit(
+    components: np.ndarray,
+    tasks: Tasks,
+    n_jobs: int | None = None,
+    *,
+    tol: float = SVM_TOL,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
+) -> TaskSVMs:
+    """Solve the SVMs on the projected rows A x: min over w, b of (1) at fixed A.
+
+    `tol` is their relative duality gap, `start` a guess of w and b.
+    """
+    return solve_task_svms(tasks.rows @ components.T, tasks, tol=tol, start=start, n_jobs=n_jobs)
 
 
 def independent_projection(independent: TaskSVMs, tasks: Tasks, n_components: int) -> Projection:
@@ -150,7 +163,7 @@ def huberised_hinge(slack: np.ndarray, width: float) -> tuple[np.ndarray, np.nda
     h(e) = 0 for e <= 0, e^2 / (2 width) up to e = width, and e - width / 2 from there: never
     above the hinge and at most width / 2 below it.
     """
-    slope = np.clip(slack / width, 0.0, 1.0)
+    slope = np.minimum(np.maximum(slack / width, 0.0), 1.0)
     return slope * (slack - 0.5 * width * slope), slope
 
 
@@ -189,13 +202,20 @@ def _unpack(
     )
 
 
-def balanced_factors(components: np.ndarray, svms: TaskSVMs) -> np.ndarray:
+def hinge_objective(L: np.ndarray, R: np.ndarray, b: np.ndarray, tasks: Tasks) -> float:
+    """Return the objective (1) of the weights Omega = L R and biases b."""
+    slack = 1.0 - tasks.signs * ((tasks.rows @ L) @ R + b)
+    losses = np.vdot(tasks.bounds, np.maximum(slack, 0.0))
+    return 0.5 * float(np.square(L @ R).sum()) + float(losses)
+
+
+def balanced_factors(components: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Return the point (L, R, b) with L R = A^T W and L^T L = R R^T, the start of L-BFGS."""
-    left, values, right = linalg.svd(svms.coef, full_matrices=False)
+    left, values, right = linalg.svd(coef, full_matrices=False)
     roots = np.sqrt(np.maximum(values, max(LEAST_WEIGHT * values[0], np.finfo(float).tiny)))
     L = components.T @ left * roots
     R = roots[:, None] * right
-    return np.concatenate([L.ravel(), R.ravel(), svms.intercept])
+    return np.concatenate([L.ravel(), R.ravel(), intercept])
 
 
 def follow_factors(
@@ -209,9 +229,10 @@ def follow_factors(
 ) -> Projection:
     """SVD start, L-BFGS on the factors, orthonormal A from L, exact SVMs on A x.
 
-    The recorded objective is the smooth majorant while L-BFGS runs and the exact (1) after
-    the refit, which cannot lie above it: it never rises. The SVD start is kept in the rare case
-    that L-BFGS ends above it.
+    The start has the weights of the independent SVMs along A, and where these are far from good
+    the SVMs on A x. The recorded objective is the smooth majorant while L-BFGS runs and the exact
+    (1) after the refit, which cannot lie above it: it never rises. The SVD start is kept in the
+    rare case that L-BFGS ends above it.
 
     Parameters
     ----------
@@ -223,18 +244,21 @@ def follow_factors(
     max_iter : int, default=1000
         Iterations of L-BFGS, all widths together.
     tol : float, default=1e-6
-        A width is done when ten iterations together lower the objective by less, relatively.
+        A width is done when five iterations together lower the objective by less, relatively.
     n_jobs : int, optional
         Threads for the SVMs.
     """
     record = _Record(tasks)
     components = start_from_svd(independent, n_components)
-    svms = refit(components, tasks, n_jobs)
-    start_objective = svms.objective
-    point = balanced_factors(components, svms)
+    coef, intercept = components @ independent.coef, independent.intercept
+    start_objective = hinge_objective(components.T, coef, intercept, tasks)
+    if start_objective > NEAR * independent.objective:
+        svms = refit(components, tasks, n_jobs, tol=START_TOL, start=(coef, intercept))
+        coef, intercept, start_objective = svms.coef, svms.intercept, svms.objective
+    point = balanced_factors(components, coef, intercept)
     n_iter, settled, result = 0, False, OptimizeResult(status=-1, message="")
     objectives = record.columns["objective"]
-    widths = WIDTHS if svms.objective > NEAR * independent.objective else NEAR_WIDTHS
+    widths = WIDTHS if start_objective > NEAR * independent.objective else NEAR_WIDTHS
     for width in widths:
         if n_iter >= max_iter:
             break
@@ -270,10 +294,13 @@ def follow_factors(
         )
         point = result.x
         n_iter += result.nit
-    found = orthonormalise(_unpack(point, tasks, n_components)[0])
-    found_svms = refit(found, tasks, n_jobs)
-    if found_svms.objective < svms.objective:
-        components, svms = found, found_svms
+    L, R, b = _unpack(point, tasks, n_components)
+    found = orthonormalise(L)
+    svms = refit(found, tasks, n_jobs, start=(found @ L @ R, b))
+    if svms.objective >= start_objective:
+        svms = refit(components, tasks, n_jobs, start=(coef, intercept))
+    else:
+        components = found
     record.add_exact(components, svms)
     # With tolerances of zero L-BFGS reports success only where no step lowers the objective.
     if (settled or result.status == 0) and width == widths[-1]:
@@ -392,8 +419,10 @@ def solve_max_margin_projection(
     >>> abs(projection.components).round(2)
     array([[1., 0.]])
     """
-    independent = solve_task_svms(tasks.rows, tasks, n_jobs=n_jobs)
-    if n_components >= min(independent.coef.shape):
+    are_enough = n_components >= min(tasks.rows.shape[1], tasks.n_tasks)
+    tol_of_svms = SVM_TOL if are_enough else START_TOL
+    independent = solve_task_svms(tasks.rows, tasks, tol=tol_of_svms, n_jobs=n_jobs)
+    if are_enough:
         return independent_projection(independent, tasks, n_components), independent
     follow = follow_factors if solver == "lbfgs" else alternate
     projection = follow(independent, tasks, n_components, max_iter=max_iter, tol=tol, n_jobs=n_jobs)

@@ -71,7 +71,7 @@ def solve_task_svms(
     tasks: Tasks,
     *,
     tol: float = SVM_TOL,
-    start: TaskSVMs | None = None,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
     n_jobs: int | None = None,
 ) -> TaskSVMs:
     """Solve one linear SVM per task on `rows`: the tasks' own rows or a projection of them.
@@ -86,8 +86,8 @@ def solve_task_svms(
         Gives the signs and bounds.
     tol : float, default=1e-5
         Relative duality gap of each SVM.
-    start : TaskSVMs, optional
-        SVMs of a similar problem, such as another C.
+    start : tuple of ndarrays, optional
+        coef and intercept of a similar problem, such as another C.
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
 
@@ -104,7 +104,7 @@ def solve_task_svms(
     """
     starts: list[tuple[np.ndarray, float] | None] = [None] * tasks.n_tasks
     if start is not None:
-        starts = [(w, float(b)) for w, b in zip(start.coef.T, start.intercept, strict=True)]
+        starts = [(w, float(b)) for w, b in zip(start[0].T, start[1], strict=True)]
     counts = ((tasks.signs != 0) & (tasks.bounds > 0)).sum(axis=0)
     if counts.min() >= rows.shape[1]:
         guesses = None if start is None else [guess for guess in starts if guess is not None]

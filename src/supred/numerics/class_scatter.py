@@ -18,6 +18,8 @@ from supred.rows.blocks import Rows
 
 # Up to this size all eigenvectors of a dense matrix come quicker than one by Lanczos.
 DENSE_SIZE = 100
+# Rows of so few numbers, times the classes, are multiplied by all axes at once.
+FEW_NUMBERS = 300_000
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,19 @@ class RowScatters:
     def __init__(self, classes: tuple[ClassRows, ...]) -> None:
         self.classes = classes
         self.n_classes, self.n_dims = len(classes), int(classes[0].rows.shape[1])
+        sizes = [len(c.weights) for c in classes]
+        few = self.n_classes * self.n_dims * sum(sizes) <= FEW_NUMBERS
+        self._together: tuple[np.ndarray, np.ndarray] | None = None
+        if few and all(isinstance(c.rows, np.ndarray) for c in classes):
+            rows = np.vstack([c.rows - c.origin for c in classes])
+            own = np.repeat(np.arange(self.n_classes), sizes)[:, None] == np.arange(self.n_classes)
+            self._together = rows, own * np.concatenate([c.weights for c in classes])[:, None]
 
     def apply(self, W: np.ndarray) -> np.ndarray:
         """Return [R_1 w_1, ..., R_K w_K], shape (n_dims, n_classes)."""
+        if self._together is not None:
+            rows, weights = self._together
+            return rows.T @ (weights * (rows @ W))
         return np.column_stack([c.scatter(W[:, k]) for k, c in enumerate(self.classes)])
 
     def apply_one(self, k: int, U: np.ndarray) -> np.ndarray:
@@ -105,6 +117,15 @@ Scatters = MatrixScatters | RowScatters
 
 def leading_eigenpair(scatters: Scatters, k: int) -> tuple[float, np.ndarray]:
     """Return the largest eigenvalue of R_k and its eigenvector."""
+    if isinstance(scatters, RowScatters):
+        c = scatters.classes[k]
+        if isinstance(c.rows, np.ndarray) and len(c.rows) <= min(DENSE_SIZE, scatters.n_dims):
+            # A class of few rows: the eigenvector is a combination of them.
+            rows = np.sqrt(c.weights)[:, None] * (c.rows - c.origin)
+            value, shares = largest_eigenpair(lambda U: rows @ (rows.T @ U), len(rows))
+            vector = shares @ rows
+            if (length := float(np.linalg.norm(vector))) > 0:
+                return value, vector / length
     return largest_eigenpair(lambda U: scatters.apply_one(k, U), scatters.n_dims)
 
 

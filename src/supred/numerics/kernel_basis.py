@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import eigh, lapack, solve_triangular
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
 from supred.common.arguments import check_choice, check_integer, check_real
@@ -127,6 +127,16 @@ class LandmarkKernel:
         """
         single = self.name == "precomputed" and X.dtype == np.float32
         return 1e-5 if single else 1e-8
+
+    def basis(self, X: Any) -> np.ndarray:
+        """Return the matrix that makes orthonormal features of the kernel with the landmarks.
+
+        `X`, the training rows, is only looked at with "precomputed".
+        """
+        gram = self.gram(X)
+        if self.name == "rbf":
+            return pivoted_basis(gram)
+        return eigenbasis(gram, rounding=self.rounding(X))
 
     def arrays(self) -> list[np.ndarray]:
         """Return the arrays that the kernel keeps."""
@@ -260,6 +270,38 @@ def _surely_distinct(X: np.ndarray) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         rounding = 1e-12 * float(np.max(np.abs(X) @ direction, initial=0.0))
         return bool((np.diff(np.sort(X @ direction)) > rounding).all())
+
+
+def pivoted_basis(G: np.ndarray) -> np.ndarray:
+    """Return a basis by Cholesky's factorisation with pivots, a fifth of the work of eigenvectors.
+
+    With G = L L^T for the rows p that the pivots choose, the columns are L^-T in these rows and
+    zero in the others, which lie in the span of the rows p up to rounding.
+
+    Parameters
+    ----------
+    G : ndarray of shape (n_landmarks, n_landmarks)
+        Symmetric and positive semidefinite, up to rounding, as that of Gaussians is.
+
+    Returns
+    -------
+    basis : ndarray of shape (n_landmarks, rank)
+        ``basis.T @ G @ basis`` is the identity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.kernel_basis import pivoted_basis
+    >>> pivoted_basis(np.array([[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    array([[0.5, 0. ],
+           [0. , 0. ],
+           [0. , 1. ]])
+    """
+    factor, pivots, rank, _ = lapack.dpstrf(G, tol=RANK_TOL * float(G.diagonal().max()), lower=1)
+    inverse = solve_triangular(factor[:rank, :rank], np.eye(rank), lower=True, check_finite=False)
+    basis = np.zeros((len(G), rank))
+    basis[pivots[:rank] - 1] = inverse.T
+    return basis
 
 
 def eigenbasis(G: np.ndarray, *, rounding: float = 1e-8) -> np.ndarray:

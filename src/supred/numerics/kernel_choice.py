@@ -21,9 +21,10 @@ from supred.numerics.leave_one_out import LeaveOneOutScore, RidgePath, choose_ri
 # Widths that are tried, as factors of gamma="scale", and ridges in units of the total variance.
 WIDTH_FACTORS = (1.0, 0.25, 4.0, 16.0)  # the last if the one before it is the best so far
 ALPHAS = tuple((10.0 ** np.arange(-6.0, 0.5, 0.5)).tolist())
-# Rows that are looked at, and landmarks that stand for them (a part of the rows, within bounds).
+# Rows that are looked at, and landmarks that stand for them: all up to the first number, else a
+# part of the rows, within bounds.
 CHOICE_ROWS = 2000
-CHOICE_LANDMARKS = (150, 300)
+CHOICE_ALL, CHOICE_LANDMARKS = 150, (100, 300)
 LANDMARK_PART = 0.25
 # Added to the diagonal of the landmarks' kernel matrix, which may be singular.
 JITTER = 1e-10
@@ -159,6 +160,7 @@ def _paths(
         return lambda gamma: _linear_path(X, targets, weights)
     low, high = CHOICE_LANDMARKS
     count = min(max(int(LANDMARK_PART * X.shape[0]), low), high)
+    count = X.shape[0] if X.shape[0] <= CHOICE_ALL else count
     shape: dict[str, Any] = {"degree": degree, "coef0": coef0, "n_landmarks": count}
     if kernel != "rbf":
 

@@ -134,10 +134,8 @@ class RidgePath:
 
         `exclusive` is that of :func:`score_classes`.
         """
-        return [
-            score_classes(predictions, self.targets > 0.5, self.weights, exclusive=exclusive)
-            for predictions in self.leave_one_out(ridges)
-        ]
+        predictions, members = self.leave_one_out(ridges), self.targets > 0.5
+        return score_classes(predictions, members, self.weights, exclusive=exclusive)
 
 
 @dataclass(frozen=True)
@@ -164,12 +162,12 @@ class LeaveOneOutScore:
 
 def score_classes(
     predictions: np.ndarray, members: np.ndarray, weights: np.ndarray, *, exclusive: bool = True
-) -> LeaveOneOutScore:
-    """Score predictions of class membership.
+) -> list[LeaveOneOutScore]:
+    """Score several predictions of class membership.
 
     Parameters
     ----------
-    predictions : ndarray of shape (n_rows, n_classes)
+    predictions : ndarray of shape (n_predictions, n_rows, n_classes)
     members : ndarray of bool, shape (n_rows, n_classes)
     weights : ndarray of shape (n_rows,)
     exclusive : bool, default=True
@@ -177,12 +175,13 @@ def score_classes(
         label is predicted on its own, where its prediction is above one half.
     """
     if exclusive:
-        wrong = predictions.argmax(axis=1) != members.argmax(axis=1)
+        wrong = predictions.argmax(axis=2) != members.argmax(axis=1)
     else:
-        wrong = np.mean((predictions > 0.5) != members, axis=1)
-    squares = np.mean((predictions - members) ** 2, axis=1)
-    total = weights.sum()
-    return LeaveOneOutScore(float(weights @ wrong / total), float(weights @ squares / total))
+        wrong = np.mean((predictions > 0.5) != members, axis=2)
+    squares = np.mean(np.square(predictions - members), axis=2)
+    shares = weights / weights.sum()
+    scores = zip((wrong @ shares).tolist(), (squares @ shares).tolist(), strict=True)
+    return [LeaveOneOutScore(*score) for score in scores]
 
 
 def choose_ridge(

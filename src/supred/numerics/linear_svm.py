@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from supred.common.threads import map_in_threads
+from supred.numerics.svm_batch import MOST_MU
 from supred.numerics.svm_interior_point import interior_point
 from supred.numerics.svm_working_set import FEWEST, Problem, WorkingSet
 
@@ -76,7 +77,7 @@ class _Frame:
     def of(cls, Z: np.ndarray, u: np.ndarray) -> tuple["_Frame", np.ndarray, np.ndarray]:
         """Return the frame of the rows, and the rows and bounds in it."""
         Z = np.asarray(Z, dtype=float)
-        center = np.average(Z, axis=0, weights=u)
+        center = u @ Z / u.sum()
         Z = Z - center
         size = float(np.abs(Z).max())
         # The root of a mean square, of numbers that neither overflow nor vanish.
@@ -222,17 +223,18 @@ def _solve_columns(
 def _solve_batch(problems: list[Problem], tol: float, starts: list[_Start]) -> list[LinearSVM]:
     """Solve small problems in one piece, others by working sets that grow.
 
-    A guess that leaves a large gap after the first round is dropped for one from thinned-out
-    rows. It is no guide where a Z step has put many rows exactly on the margin of the guess,
-    which then says nothing about their a: its working set would have to grow to all of them.
+    A guess that leaves a large gap after the first round is dropped, for one from thinned-out
+    rows where there are many. It is no guide where a Z step has put many rows exactly on the
+    margin of the guess, which then says nothing about their a: its working set would have to grow
+    to all of them.
     """
     large = [len(problem.y) > max(SMALL, 4 * FEWEST) for problem in problems]
-    guided = [is_large and start is not None for is_large, start in zip(large, starts, strict=True)]
+    guided = [start is not None for start in starts]
     sets: dict[int, WorkingSet] = {}
     n_iter = [0] * len(problems)
     for i, (problem, start) in enumerate(zip(problems, starts, strict=True)):
         if not large[i]:
-            sets[i] = WorkingSet.whole(problem)
+            sets[i] = WorkingSet.whole(problem, start)
         elif start is not None:
             sets[i] = WorkingSet.near(problem, *start)
     lost = [i for i in range(len(problems)) if i not in sets]
@@ -249,7 +251,10 @@ def _solve_batch(problems: list[Problem], tol: float, starts: list[_Start]) -> l
             n_iter[i] += svm.n_iter
             svms[i] = replace(svm, n_iter=n_iter[i])
             allowance = tol * svm.objective
-            if svm.gap > allowance and guided[i] and svm.gap > USELESS_GAP * svm.objective:
+            if svm.gap > allowance and guided[i] and not large[i]:
+                sets[i] = WorkingSet.whole(problems[i])
+                still.append(i)
+            elif svm.gap > allowance and guided[i] and svm.gap > USELESS_GAP * svm.objective:
                 lost.append(i)
             elif svm.gap > allowance and sets[i].grow(svm.coef, svm.intercept, slack, allowance):
                 still.append(i)
@@ -273,10 +278,10 @@ def _solve_on(sets: list[WorkingSet], tol: float) -> list[_Solved]:
     Sets of about the same size, none more than twice another or all tiny, are solved together.
     """
     svms: dict[int, _Solved] = {}
-    groups: dict[tuple[bool, int], list[int]] = {}
+    groups: dict[tuple[bool, bool, int], list[int]] = {}
     for i, each in enumerate(sets):
         size = max(int(each.free.sum()), TINY).bit_length()
-        groups.setdefault((each.guess is None, size), []).append(i)
+        groups.setdefault((each.guess is None, bool(each.free.all()), size), []).append(i)
     for group in groups.values():
         for i, svm in zip(group, _solve_alike([sets[i] for i in group], tol), strict=True):
             svms[i] = svm
@@ -306,6 +311,7 @@ def _solve_alike(sets: list[WorkingSet], tol: float) -> list[_Solved]:
         0.5 * tol if guesses else tol,
         offset=np.array([each.held.sum() for each in sets]),
         guess=np.stack(guesses) if guesses else None,
+        most_mu=MOST_MU if sets[0].free.all() else np.inf,
     )
     svms = []
     for k, (each, rows) in enumerate(zip(sets, members, strict=True)):

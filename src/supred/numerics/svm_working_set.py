@@ -53,10 +53,11 @@ class WorkingSet:
     guess: np.ndarray | None = None  # (L + 1,), w and b
 
     @classmethod
-    def whole(cls, problem: Problem) -> "WorkingSet":
-        """Free all rows."""
+    def whole(cls, problem: Problem, start: tuple[np.ndarray, float] | None = None) -> "WorkingSet":
+        """Free all rows; `start` is a guess of w and b."""
         n_rows = len(problem.y)
-        return cls(problem, np.ones(n_rows, dtype=bool), np.zeros(n_rows))
+        guess = None if start is None else np.append(*start)
+        return cls(problem, np.ones(n_rows, dtype=bool), np.zeros(n_rows), guess)
 
     @classmethod
     def near(cls, problem: Problem, w: np.ndarray, b: float, share: float = 0.0) -> "WorkingSet":
