@@ -195,7 +195,7 @@ def interior_point(
             _step(paths, ridge, slack)
     else:
         n_iter += _follow_together(paths, ridge, tol, best_v, best_a)
-    lost = paths.which[paths.upper - paths.lower > LOST_GAP * abs(paths.upper)]
+    lost = paths.which[paths.upper - paths.lower > max(tol, LOST_GAP) * abs(paths.upper)]
     if guess is None and len(lost):
         # Bounds that differ by a factor of thousands can lead astray; a point on the central path
         # of what was found leads back.
@@ -375,7 +375,7 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     xp, nu = place_of(y).xp, u - a
     r_over_a, xi_over_nu = r / a, xi / nu
     theta = 1.0 / (xi_over_nu + r_over_a)
-    system = ((rows * _along(rows, theta)) @ rows.swapaxes(2, 3)).sum(axis=1)
+    system = _over_chunks((rows * _along(rows, theta)) @ rows.swapaxes(2, 3))
     # The last term only matters where the bias is not determined.
     diagonal = system.reshape(len(system), -1)[:, :: system.shape[1] + 1]
     diagonal += ridge + 1e-14 * diagonal.sum(axis=1, keepdims=True)
@@ -394,13 +394,13 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
         return step_v, step_a, step_r, step_xi
 
     total = 2.0 * paths.q.sum(axis=1)
-    mu = ((a * r).sum(axis=1) + (nu * xi).sum(axis=1)) / total
+    mu = (a * r + nu * xi).sum(axis=1) / total
     step_v, step_a, step_r, step_xi = newton(slack, 0.0, 0.0)
     primal = _longest(step_r / r, step_xi / xi)
     dual = _longest(step_a / a, -step_a / nu)
-    predicted = ((a + dual * step_a) * (r + primal * step_r)).sum(axis=1)
-    predicted += ((nu - dual * step_a) * (xi + primal * step_xi)).sum(axis=1)
-    center = paths.q * (mu * (predicted / total / mu) ** CENTERING)[:, None]
+    predicted = (a + dual * step_a) * (r + primal * step_r)
+    predicted += (nu - dual * step_a) * (xi + primal * step_xi)
+    center = paths.q * (mu * (predicted.sum(axis=1) / total / mu) ** CENTERING)[:, None]
     target_r, target_xi = (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
     step_v, step_a, step_r, step_xi = newton(slack + target_r - target_xi, target_r, target_xi)
     primal = TO_BOUNDARY * _longest(step_r / r, step_xi / xi)
@@ -423,7 +423,12 @@ def _scores(rows: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def _sums(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return sum_n weights_n (z_n, 1) of each SVM."""
-    return (rows @ _along(rows, weights).swapaxes(2, 3)).sum(axis=1)[:, :, 0]
+    return _over_chunks(rows @ _along(rows, weights).swapaxes(2, 3))[:, :, 0]
+
+
+def _over_chunks(values: np.ndarray) -> np.ndarray:
+    """Return the sum over the chunks of rows, of which the host has one."""
+    return values[:, 0] if values.shape[1] == 1 else values.sum(axis=1)
 
 
 def _longest(first: np.ndarray, second: np.ndarray) -> np.ndarray:
