@@ -88,7 +88,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         for every four rows, the classes begin at the corners of a simplex, no validation rows are
         given and ``tol >= 0.01``: there more iterations lower the objective, and the error on
         training rows only. It is 1 with one-vs-rest SVMs, and with one-vs-one SVMs 4, or what it
-        takes to a training error of 1 %.
+        takes to a training error of 1 % or of three rows.
     tol : float, default=1e-2
         The alternation has converged when two iterations in a row change the objective by at
         most this, relatively. From 0.01 on, two iterations in a row that leave the training
