@@ -57,11 +57,12 @@ def choose_penalty(
 def _path_accuracies(train: TaskProblem, test: TaskProblem) -> list[float]:
     """Return the accuracy on `test` of SVMs trained on `train` with each C."""
     space = to_row_space(train.X, train.weights.sum(axis=1))
-    svms, accuracies = None, []
+    start: tuple[np.ndarray, np.ndarray] | None = None
+    accuracies = []
     for C in PATH:
         tasks = Tasks(space.rows, train.signs, C * train.weights)
-        start = None if svms is None else (svms.coef, svms.intercept)
         svms = solve_task_svms(space.rows, tasks, tol=PATH_TOL, start=start)
+        start = svms.coef, svms.intercept
         coef = space.to_features(svms.coef)
         scores = test.X @ coef + (svms.intercept - space.mean @ coef)
         accuracies.append(test.accuracy(np.asarray(scores)))
