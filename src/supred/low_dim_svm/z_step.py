@@ -12,6 +12,7 @@ the few rows on which that fails go to an interior point method.
 """
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -184,7 +185,7 @@ def _ascend(
         ends = [_jump(home, y_open, coef, intercept, c, t_open)] if n_jumps else []
         if jumps >= n_jumps:  # rows that go round in circles are left to sweeps
             ends.append((z_open, t_open))
-        there = False
+        there: Any = False
         for z_end, t_end in ends:
             arrived = _finished(home, y_open, coef, intercept, c, z_end, t_end, tol)
             some = xp.nonzero(arrived)[0]

@@ -20,12 +20,11 @@ lengths. The last axis of every array runs over the rows of an SVM; for sums ove
 device the rows lie in chunks.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 
 import numpy as np
 
 from supred.common.arrays import (
-    CHUNK,
     at_least,
     at_most,
     copied,
@@ -46,75 +45,19 @@ from supred.numerics.svm_central_path import (
     TO_BOUNDARY,
     follow_path,
 )
+from supred.numerics.svm_starts import (
+    Paths,
+    along,
+    chunks,
+    over_chunks,
+    scores,
+    start,
+    start_at,
+    sums,
+)
 
-# A start whose a comes this near to a bound, as a part of u, is centred.
-LOPSIDED = 0.02
-# A path that begins at a guess begins with at least this mu.
-LEAST_MU = 0.02
-# On a device it begins nearer to its end, with this part of mu.
-FIRST_MU = 0.1
 # A path that ends at a larger relative gap is begun again from the best point on it.
 LOST_GAP = 1e-3
-
-
-@dataclass
-class _Paths:
-    """The SVMs that are still on their way; every array has one entry or row per SVM."""
-
-    which: np.ndarray  # place of the SVM in the result
-    rows: np.ndarray  # (k, n_chunks, L + 1, n / n_chunks): (z_n, 1)
-    y: np.ndarray  # (k, n)
-    u: np.ndarray  # (k, n)
-    q: np.ndarray  # (k, n)
-    shift: np.ndarray  # (k, L + 1): pull and charge
-    offset: np.ndarray  # (k,)
-    a: np.ndarray  # (k, n)
-    r: np.ndarray  # (k, n)
-    xi: np.ndarray  # (k, n)
-    v: np.ndarray  # (k, L + 1): w and b
-    upper: np.ndarray  # (k,): least primal objective so far
-    lower: np.ndarray  # (k,): greatest dual objective so far
-    least_gap: np.ndarray  # (k,)
-    waited: np.ndarray  # (k,): iterations without a smaller gap
-
-    @classmethod
-    def at(
-        cls,
-        rows: np.ndarray,
-        y: np.ndarray,
-        u: np.ndarray,
-        q: np.ndarray,
-        shift: np.ndarray,
-        offset: np.ndarray,
-        a: np.ndarray,
-        r: np.ndarray,
-        xi: np.ndarray,
-        v: np.ndarray,
-    ) -> "_Paths":
-        """Return paths that begin at the given points."""
-        put = place_of(y).put
-        infinite = np.full(len(y), np.inf)
-        return cls(
-            which=put(np.arange(len(y))),
-            rows=rows,
-            y=y,
-            u=u,
-            q=q,
-            shift=shift,
-            offset=offset,
-            a=a,
-            r=r,
-            xi=xi,
-            v=v,
-            upper=put(infinite.copy()),
-            lower=put(-infinite),
-            least_gap=put(infinite.copy()),
-            waited=put(np.zeros(len(y), dtype=int)),
-        )
-
-    def keep(self, chosen: np.ndarray) -> "_Paths":
-        """Return the SVMs that are chosen by a mask."""
-        return _Paths(*(getattr(self, part.name)[chosen] for part in fields(self)))
 
 
 def interior_point(
@@ -167,16 +110,16 @@ def interior_point(
         Dual variables, strictly inside their box.
     n_iter : ndarray of shape (n_svms,)
     """
-    n_svms, place, rows = len(y), place_of(Z), _chunks(Z)
+    n_svms, place, rows = len(y), place_of(Z), chunks(Z)
     ridge = place.put(np.append(np.ones(Z.shape[1]), 0.0))
     shift = place.put(np.column_stack([pull, charge]))
     offset = place.put(np.zeros(n_svms) if offset is None else offset)
     guess = None if guess is None else place.put(guess)
     q = u if heavy is None else place.xp.minimum(u, place.put(heavy)[:, None])
     if guess is None:
-        paths = _start(rows, ridge, y, u, q, shift, offset)
+        paths = start(rows, ridge, y, u, q, shift, offset)
     else:
-        paths = _start_at(guess, rows, y, u, q, shift, offset, most_mu)
+        paths = start_at(guess, rows, y, u, q, shift, offset, most_mu)
     best_v, best_a = copied(paths.v), copied(paths.a)
     n_iter = place.zeros((n_svms,), int)
     if fast:
@@ -217,7 +160,7 @@ def interior_point(
 
 
 def _follow_together(
-    paths: _Paths, ridge: np.ndarray, tol: float, best_v: np.ndarray, best_a: np.ndarray
+    paths: Paths, ridge: np.ndarray, tol: float, best_v: np.ndarray, best_a: np.ndarray
 ) -> int:
     """Take the steps of all paths on a device; return how many.
 
@@ -246,107 +189,16 @@ def _follow_together(
 
 
 def _look(
-    paths: _Paths, tol: float, best_v: np.ndarray, best_a: np.ndarray
+    paths: Paths, tol: float, best_v: np.ndarray, best_a: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the slacks of the rows, and which paths have not come to their end."""
-    slack = 1.0 - paths.y * _scores(paths.rows, paths.v)
+    slack = 1.0 - paths.y * scores(paths.rows, paths.v)
     _note_bounds(paths, slack, best_v, best_a)
     open_paths = paths.upper - paths.lower > tol * abs(paths.upper)
     return slack, open_paths & (paths.waited < PATIENCE)
 
 
-def _chunks(Z: np.ndarray) -> np.ndarray:
-    """Return (z_n, 1) in chunks of rows, shape (n_svms, n_chunks, L + 1, chunk)."""
-    place, (n_svms, n_dimensions, n_rows) = place_of(Z), Z.shape
-    if place.is_host:
-        rows = np.ones((n_svms, 1, n_dimensions + 1, n_rows))
-        rows[:, 0, :-1] = Z
-        return rows
-    ones = place.zeros((n_svms, n_rows, 1), float) + 1.0
-    wide = place.xp.concatenate([Z.swapaxes(1, 2), ones], axis=2)
-    size = n_rows if n_rows % CHUNK else CHUNK
-    return wide.reshape(n_svms, -1, size, n_dimensions + 1).swapaxes(2, 3)
-
-
-def _start(
-    rows: np.ndarray,
-    ridge: np.ndarray,
-    y: np.ndarray,
-    u: np.ndarray,
-    q: np.ndarray,
-    shift: np.ndarray,
-    offset: np.ndarray,
-) -> _Paths:
-    """Return points whose dual constraints hold; e = xi - r holds too unless they are lopsided."""
-    xp = place_of(y).xp
-    a = _starting_dual(y, u, shift[:, -1])
-    force = _sums(rows, y * a) + shift  # (sum a y z, sum a y), with what is outside
-    share = a / u
-    nearest = xp.min(xp.minimum(share, 1.0 - share), axis=1)
-    lopsided = nearest < LOPSIDED
-    # Shrink a start that is far too long: the dual is quadratic along the ray.
-    length = xp.square(force[:, :-1]).sum(axis=1)
-    total = a.sum(axis=1)
-    factor = at_least(total / xp.maximum(length, total), 1e-3)
-    factor[lopsided | (shift[:, -1] != 0)] = 1.0
-    a *= factor[:, None]
-    v = force * factor[:, None] * ridge
-    scores = _scores(rows, v)
-    for sign in (-1.0, 1.0):
-        side = u * (y == sign)
-        v[:, -1] -= 0.5 * (side * scores).sum(axis=1) / side.sum(axis=1)
-    slack = 1.0 - y * (scores + v[:, -1:])
-    spread = (u * xp.abs(slack)).sum(axis=1) / u.sum(axis=1) + 0.1
-    xi = positive_part(slack) + spread[:, None]
-    r = xi - slack
-    # Where one side is much heavier its a starts near a bound, and r and xi must make up for it:
-    # a point on the central path, at the price of e = xi - r.
-    center = (2.0 * spread * nearest)[lopsided, None]
-    r[lopsided] = center / share[lopsided]
-    xi[lopsided] = center / (1.0 - share[lopsided])
-    return _Paths.at(rows, y, u, q, shift, offset, a, r, xi, v)
-
-
-def _start_at(
-    v: np.ndarray,
-    rows: np.ndarray,
-    y: np.ndarray,
-    u: np.ndarray,
-    q: np.ndarray,
-    shift: np.ndarray,
-    offset: np.ndarray,
-    most_mu: float,
-) -> _Paths:
-    """Return points on the central path of each row for given w and b.
-
-    With s = a / u and m = mu q / u, ``a r = (u - a) xi = u m`` and e = xi - r make
-    ``e s (1 - s) = m (2 s - 1)``, of which
-    ``min(s, 1 - s) = 2 m / (sqrt(e^2 + 4 m^2) + 2 m + |e|)``.
-    The dual constraints need not hold at such a point.
-    """
-    slack = 1.0 - y * _scores(rows, v)
-    xp, far = place_of(y).xp, abs(slack)
-    mu = (q * far).sum(axis=1, keepdims=True) / q.sum(axis=1, keepdims=True)
-    mu = xp.clip(mu if place_of(y).is_host else FIRST_MU * mu, LEAST_MU, most_mu) * (q / u)
-    least = 2.0 * mu / (xp.sqrt(xp.square(slack) + 4.0 * xp.square(mu)) + 2.0 * mu + far)
-    share = xp.where(slack < 0, least, 1.0 - least)
-    rest = xp.where(slack < 0, 1.0 - least, least)
-    return _Paths.at(rows, y, u, q, shift, offset, u * share, mu / share, mu / rest, copied(v))
-
-
-def _starting_dual(y: np.ndarray, u: np.ndarray, charge: np.ndarray) -> np.ndarray:
-    """Return a strictly inside its box with charge + sum a_n y_n = 0."""
-    positive = (u * (y > 0)).sum(axis=1)
-    negative = (u * (y < 0)).sum(axis=1)
-    # a = p u on the positive rows and q u on the negative ones: p positive - q negative = -charge.
-    low = at_least(charge / negative, 0.0)
-    high = at_most((positive + charge) / negative, 1.0)
-    q = low + 0.5 * (high - low)
-    p = (q * negative - charge) / positive
-    return u * place_of(y).xp.where(y > 0, p[:, None], q[:, None])
-
-
-def _note_bounds(paths: _Paths, slack: np.ndarray, best_v: np.ndarray, best_a: np.ndarray) -> None:
+def _note_bounds(paths: Paths, slack: np.ndarray, best_v: np.ndarray, best_a: np.ndarray) -> None:
     """Keep the best primal and dual points so far, and count iterations without progress."""
     xp, w = place_of(slack).xp, paths.v[:, :-1]
     losses = (paths.u * positive_part(slack)).sum(axis=1)
@@ -356,7 +208,7 @@ def _note_bounds(paths: _Paths, slack: np.ndarray, best_v: np.ndarray, best_a: n
     paths.upper = xp.where(better, primal, paths.upper)
     write_better(best_v, better, paths.v, paths.which)
 
-    force = _sums(paths.rows, paths.y * paths.a) + paths.shift
+    force = sums(paths.rows, paths.y * paths.a) + paths.shift
     dual = paths.a.sum(axis=1) + paths.offset - 0.5 * xp.square(force[:, :-1]).sum(axis=1)
     # A dual that is not balanced is made so in the end, which costs about this much.
     dual -= xp.abs(force[:, -1]) * (1.0 + xp.abs(paths.v[:, -1]))
@@ -369,13 +221,13 @@ def _note_bounds(paths: _Paths, slack: np.ndarray, best_v: np.ndarray, best_a: n
     paths.least_gap = xp.minimum(gap, paths.least_gap)
 
 
-def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
+def _step(paths: Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     """Take one predictor-corrector step of every SVM."""
     rows, y, u, a, r, xi, v = (paths.rows, paths.y, paths.u, paths.a, paths.r, paths.xi, paths.v)
     xp, nu = place_of(y).xp, u - a
     r_over_a, xi_over_nu = r / a, xi / nu
     theta = 1.0 / (xi_over_nu + r_over_a)
-    system = _over_chunks((rows * _along(rows, theta)) @ rows.swapaxes(2, 3))
+    system = over_chunks((rows * along(rows, theta)) @ rows.swapaxes(2, 3))
     # The last term only matters where the bias is not determined.
     diagonal = system.reshape(len(system), -1)[:, :: system.shape[1] + 1]
     diagonal += ridge + 1e-14 * diagonal.sum(axis=1, keepdims=True)
@@ -386,9 +238,9 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
         residual: np.ndarray, target_r: np.ndarray | float, target_xi: np.ndarray | float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Step towards a r = a target_r and nu xi = nu target_xi; e, with their difference."""
-        right = _sums(rows, y * (a + theta * residual)) + paths.shift - ridge * v
+        right = sums(rows, y * (a + theta * residual)) + paths.shift - ridge * v
         step_v = solved(right[:, :, None])[:, :, 0]
-        step_a = theta * (residual - y * _scores(rows, step_v))
+        step_a = theta * (residual - y * scores(rows, step_v))
         step_r = target_r - r - r_over_a * step_a
         step_xi = target_xi - xi + xi_over_nu * step_a
         return step_v, step_a, step_r, step_xi
@@ -409,26 +261,6 @@ def _step(paths: _Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     paths.r = at_least(r + primal * step_r, 1e-300)
     paths.xi = at_least(xi + primal * step_xi, 1e-300)
     paths.a = xp.clip(a + dual * step_a, INSIDE * u, (1.0 - INSIDE) * u)
-
-
-def _along(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return a value of each row of each SVM beside the chunks of these, to multiply them by."""
-    return values.reshape(*rows.shape[:2], 1, rows.shape[3])
-
-
-def _scores(rows: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return w . z_n + b for the rows of each SVM."""
-    return (v[:, None, None, :] @ rows).reshape(len(v), -1)
-
-
-def _sums(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return sum_n weights_n (z_n, 1) of each SVM."""
-    return _over_chunks(rows @ _along(rows, weights).swapaxes(2, 3))[:, :, 0]
-
-
-def _over_chunks(values: np.ndarray) -> np.ndarray:
-    """Return the sum over the chunks of rows, of which the host has one."""
-    return values[:, 0] if values.shape[1] == 1 else values.sum(axis=1)
 
 
 def _longest(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -325,8 +325,8 @@ def solve_on_device(
             left, known = left[some], known.of(there)
             problem = tuple(values[there] for values in problem)
         warm = guess[left] if guess.any() else None
-        *rows, heavy = problem
-        guess[left], objective, dual = solve_batch(*rows, warm, 0.5 * tol, heavy=heavy)
+        y, u, Z, heavy = problem
+        guess[left], objective, dual = solve_batch(y, u, Z, warm, 0.5 * tol, heavy=heavy)
         lower[left] = np.maximum(lower[left], dual)
         if most is None:  # the objective is that of all rows
             _keep_better(best, upper, left, guess[left], objective)
