@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from supred.common.arrays import place_of
-from supred.numerics.compiled import compiled
-from supred.rbf_net.compiled import adam_loop
 from supred.rbf_net.network import Networks
 
 # Adam's memory of gradients and of their squares.
@@ -57,13 +55,6 @@ def adam_step(
     slope *= unit
     slope *= rate / correction
     value -= slope
-
-
-def compiled_adam_step(*arrays: np.ndarray, rate: float, correction: float) -> None:
-    """Do what :func:`adam_step` does by a compiled loop, for one network in single precision."""
-    constants = (rate / correction, MOMENTUM, SECOND_MOMENT, TINY)
-    loop = compiled(adam_loop, vectorized=True)
-    loop(*(values[0] for values in arrays), *(np.float32(value) for value in constants))
 
 
 def bias_correction(step: int) -> float:

@@ -15,8 +15,7 @@ import numpy as np
 
 from supred.common.arrays import Place, copied, on_host, place_of, recorded, type_name
 from supred.common.threads import map_in_threads, one_blas_thread
-from supred.numerics.compiled import worthwhile
-from supred.rbf_net.adam import adam_step, bias_correction, compiled_adam_step
+from supred.rbf_net.adam import adam_step, bias_correction
 from supred.rbf_net.draws import Draws
 from supred.rbf_net.gradient import Gradient, noise_width
 from supred.rbf_net.network import Networks, RowLoss
@@ -240,13 +239,13 @@ def descend(
                 values = next(inputs, None)
                 while values is not None:
                     rates, *arrays = values
-                    looking = other.submit(look_at, 1, *arrays)
+                    later = other.submit(look_at, 1, *arrays)
                     add(look_at(0, *arrays))
-                    add(looking.result())
-                    moving = other.submit(move, True, rates)
+                    add(later.result())
+                    later = other.submit(move, True, rates)
                     move(False, rates)
                     values = next(inputs, None)
-                    moving.result()
+                    later.result()
         else:
             quick_step = recorded(step, place)
             for values in inputs:
@@ -290,16 +289,13 @@ class _Group:
         """Move the metric, or all else, by one step of Adam."""
         gradient = self.gradient
         size = gradient.nets.shape.metric_numbers
-        adam: Callable[..., None] = compiled_adam_step if gradient.compiled else adam_step
         if metric:
             gradient.finish_metric()
-            moved = (values[:, :size] for values in self.arrays)
-            adam(*moved, rate=rate, correction=correction)
+            adam_step(*(values[:, :size] for values in self.arrays), rate, correction)
             gradient.prepare_metric()
         else:
             gradient.finish_centers(self.decay)
-            moved = (values[:, size:] for values in self.arrays)
-            adam(*moved, rate=rate, correction=correction)
+            adam_step(*(values[:, size:] for values in self.arrays), rate, correction)
             gradient.prepare_centers()
 
 
@@ -310,13 +306,12 @@ def _groups(
     nets, n_nets, place = state.nets, len(state.nets), state.nets.place
     per_group = max(1, HALVED // (size * nets.shape.n_centers)) if place.is_host else n_nets
     n_parts = len(_slices(size, nets))
-    loops = n_parts > 1 and worthwhile(len(problem.weights))
     groups = []
     for first in range(0, n_nets, per_group):
         which = slice(first, first + per_group)
         some = Networks(nets.shape, nets.flat[which])
         noise = None if levels is None else place.put(levels[which].astype(type_name(nets.flat)))
-        gradient = Gradient(some, problem.row_loss, noise, n_parts, loops=loops)
+        gradient = Gradient(some, problem.row_loss, noise, n_parts)
         own = (values[which] for values in (state.first, state.second, units))
         arrays = (some.flat, gradient.slopes.flat, *own)
         groups.append(_Group(which, gradient, arrays, problem.decay))

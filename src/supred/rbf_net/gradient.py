@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from supred.common.arrays import Place, cholesky, solve_triangular, type_name
-from supred.numerics.compiled import compiled
-from supred.rbf_net.compiled import sum_over_rows
 from supred.rbf_net.network import (
     Networks,
     RowLoss,
@@ -20,7 +18,6 @@ from supred.rbf_net.network import (
     add_squares,
     fill_exponents,
     gaussians_of,
-    log_slopes,
 )
 
 # A metric of at least this rank gets columns of zeros up to a multiple of this number: matrix
@@ -91,26 +88,15 @@ class Gradient:
         Standard deviation of the noise of a feature, by default no noise.
     n_parts : int
         Parts of a block that are worked on one by one, or side by side.
-    loops : bool
-        Use compiled loops where there are some: for single networks of low rank, the cross
-        entropy of more than two classes and single precision.
 
     Attributes
     ----------
-    compiled : bool
-        Whether compiled loops are used.
     slopes : Networks
         The gradient after all parts of a block were added up and finished.
     """
 
     def __init__(
-        self,
-        nets: Networks,
-        row_loss: RowLoss,
-        levels: Any = None,
-        n_parts: int = 1,
-        *,
-        loops: bool = False,
+        self, nets: Networks, row_loss: RowLoss, levels: Any = None, n_parts: int = 1
     ) -> None:
         self.nets, self.row_loss, self.levels = nets, row_loss, levels
         shape, place, dtype = nets.shape, nets.place, type_name(nets.flat)
@@ -131,15 +117,6 @@ class Gradient:
         self._in_few = levels is not None and noise_width(shape) < shape.n_features
         if self._in_few:
             self._root = place.zeros((len(nets), rank, width), dtype)
-        self.compiled = (
-            loops
-            and len(nets) == 1
-            and place.is_host
-            and dtype == np.float32
-            and shape.rank is not None
-            and (row_loss is log_slopes and shape.n_scores > 1)
-            and (levels is None or self._in_few)
-        )
         self.prepare_metric()
         self.prepare_centers()
 
@@ -185,8 +162,6 @@ class Gradient:
         -------
         losses : ndarray of shape (n_networks,)
         """
-        if self.compiled:
-            return self._add_up_compiled(part, rows, targets, shares, normals)
         nets, sums, xp = self.nets, self.sums[part], self.nets.place.xp
         if normals is not None and not self._in_few:
             rows = rows + self.levels[:, None, None] * normals
@@ -230,18 +205,6 @@ class Gradient:
         if self._in_few:
             xp.matmul(normals.swapaxes(1, 2), du, out=sums.noise)
         return (losses * shares).sum(axis=1)
-
-    def _add_up_compiled(
-        self, part: int, rows: Any, targets: Any, shares: Any, normals: Any
-    ) -> np.ndarray:
-        nets, sums = self.nets, self.sums[part]
-        # without noise these are not looked at
-        noise = (normals, self._root) if self._in_few else (rows, self._metric)
-        inputs = (rows, targets, shares, noise[0], self._metric, noise[1], self._exponents)
-        parameters = (nets.W, nets.w0, nets.coef, nets.intercept)
-        results = (sums.metric, sums.exponents, sums.W, sums.w0, sums.coef, sums.intercept)
-        arrays = (values[0] for values in (*inputs, *parameters, *results, sums.noise))
-        return np.array([compiled(sum_over_rows, vectorized=True)(*arrays, self._in_few)])
 
     def finish_metric(self) -> None:
         """Make the slopes by the metric of the sums."""
