@@ -25,7 +25,7 @@ ALPHAS = tuple((10.0 ** np.arange(-6.0, 0.5, 0.5)).tolist())
 # part of the rows, within bounds.
 CHOICE_ROWS = 2000
 CHOICE_ALL, CHOICE_LANDMARKS = 150, (100, 300)
-LANDMARK_PART = 0.25
+LANDMARK_PART = 0.3
 # Added to the diagonal of the landmarks' kernel matrix, which may be singular.
 JITTER = 1e-10
 
