@@ -6,8 +6,15 @@ from sklearn.datasets import load_digits, load_iris
 
 from supred import CategorySpace, RBFNetClassifier
 from supred.common.arrays import on_host, place_of
-from supred.rbf_net.gradient import Gradient, noise_width
-from supred.rbf_net.network import Networks, Shape, hinge_slopes, log_slopes
+from supred.rbf_net.network import (
+    Networks,
+    Noise,
+    Shape,
+    hinge_slopes,
+    log_slopes,
+    mean_loss,
+    noise_width,
+)
 from tests.devices import LIBRARIES, dispatch, putter
 
 
@@ -39,12 +46,12 @@ def test_gradients_are_those_of_numpy(put, rank, row_loss, n_scores):
     normals = rng.normal(size=(1, 40, noise_width(shape))).astype(np.float32)
     found = []
     for here in (np.asarray, put):
-        gradient = Gradient(Networks(shape, here(flat)), row_loss, here(levels))
-        arrays = here(rows), here(targets), here(weights), here(normals)
-        losses = gradient.add_up(0, *arrays)
-        gradient.finish_metric()
-        gradient.finish_centers()
-        found.append((on_host(losses), on_host(gradient.slopes.flat)))
+        nets = Networks(shape, here(flat))
+        gradient = Networks(shape, here(np.zeros_like(flat)))
+        arrays = here(rows), here(targets), here(weights)
+        noise = Noise(here(levels), here(normals))
+        losses = mean_loss(nets, *arrays, row_loss, gradient, noise)
+        found.append((on_host(losses), on_host(gradient.flat)))
     np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-5)
     np.testing.assert_allclose(found[1][1], found[0][1], rtol=1e-3, atol=1e-5)
 

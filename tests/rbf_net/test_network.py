@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 
-from supred.rbf_net.gradient import Gradient, noise_width
-from supred.rbf_net.network import Networks, Shape, hinge_slopes, log_slopes, scores
+from supred.rbf_net.network import (
+    Networks,
+    Noise,
+    Shape,
+    hinge_slopes,
+    log_slopes,
+    mean_loss,
+    noise_width,
+    scores,
+)
 
 STEP = 1e-5
 
@@ -46,15 +54,6 @@ def slopes_by_differences(nets, loss):
     return found
 
 
-def loss_and_slopes(gradient, *arrays):
-    """Return losses and slopes by one block, worked on in equal parts."""
-    parts = zip(*(np.split(values, len(gradient.sums), axis=1) for values in arrays), strict=True)
-    losses = [gradient.add_up(number, *part) for number, part in enumerate(parts)]
-    gradient.finish_metric()
-    gradient.finish_centers()
-    return np.sum(losses, axis=0), gradient.slopes.flat
-
-
 @pytest.mark.parametrize("rank", [None, 2, 4])
 @pytest.mark.parametrize("n_scores", [1, 3])
 @pytest.mark.parametrize("loss", ["log", "hinge"])
@@ -65,18 +64,20 @@ def test_the_gradient_is_that_of_differences(rank, n_scores, loss, noisy):
     one_hot = one_hot[..., 1:] if n_scores == 1 else one_hot
     targets = 0.9 * one_hot + 0.1 / max(2, n_scores) if loss == "log" else 2 * one_hot - 1
     row_loss = log_slopes if loss == "log" else hinge_slopes
-    levels, normals = None, ()
+    noise = None
     if noisy:
         if noise_width(nets.shape) < 4:
             pytest.skip("noise that is drawn in few dimensions: see below")
-        levels, normals = np.array([0.3, 0.6]), (np.random.default_rng(1).normal(size=(1, 7, 4)),)
+        normals = np.random.default_rng(1).normal(size=(1, 7, 4))
+        noise = Noise(np.array([0.3, 0.6]), normals)
+    gradient = Networks.zeros(nets.shape, 2, float)
+    spare = Networks.zeros(nets.shape, 2, float)
 
     def value(moved):
-        return loss_and_slopes(Gradient(moved, row_loss, levels), rows, targets, shares, *normals)
+        return mean_loss(moved, rows, targets, shares, row_loss, spare, noise)
 
-    _, found = value(nets)
-    expected = slopes_by_differences(nets, lambda moved: value(moved)[0])
-    np.testing.assert_allclose(found, expected, atol=1e-8)
+    mean_loss(nets, rows, targets, shares, row_loss, gradient, noise)
+    np.testing.assert_allclose(gradient.flat, slopes_by_differences(nets, value), atol=1e-8)
 
 
 def test_noise_in_few_dimensions_is_noise_of_the_rows():
@@ -88,12 +89,12 @@ def test_noise_in_few_dimensions_is_noise_of_the_rows():
     targets = np.eye(3)[np.repeat(classes, n_draws)][None]
     shares = np.full((1, rows.shape[1]), 1 / rows.shape[1])
     assert noise_width(nets.shape) == 2
-    normals = rng.normal(size=(1, rows.shape[1], 2))
-    few = loss_and_slopes(
-        Gradient(nets, log_slopes, np.array([0.7])), rows, targets, shares, normals
-    )
-    noisy = rows + 0.7 * rng.normal(size=rows.shape)
-    results = few, loss_and_slopes(Gradient(nets, log_slopes), noisy, targets, shares)
+    results = []
+    for width in (2, 8):
+        gradient = Networks.zeros(nets.shape, 1, float)
+        noise = Noise(np.array([0.7]), rng.normal(size=(1, rows.shape[1], width)))
+        loss = mean_loss(nets, rows, targets, shares, log_slopes, gradient, noise)
+        results.append((loss, gradient.flat))
     np.testing.assert_allclose(results[0][0], results[1][0], rtol=2e-2)
     np.testing.assert_allclose(results[0][1], results[1][1], atol=5e-3)
 
@@ -101,24 +102,10 @@ def test_noise_in_few_dimensions_is_noise_of_the_rows():
 def test_networks_in_a_stack_are_networks_alone():
     nets, rows, classes, shares = drawn(2, 3, n_networks=3)
     targets = np.eye(3)[classes][None]
-    losses, together = loss_and_slopes(Gradient(nets, log_slopes), rows, targets, shares)
+    together = Networks.zeros(nets.shape, 3, float)
+    losses = mean_loss(nets, rows, targets, shares, log_slopes, together)
     for k in range(3):
-        alone = Gradient(nets.take([k]), log_slopes)
-        loss, slopes = loss_and_slopes(alone, rows, targets, shares)
+        alone = Networks.zeros(nets.shape, 1, float)
+        loss = mean_loss(nets.take([k]), rows, targets, shares, log_slopes, alone)
         np.testing.assert_allclose(loss, losses[k : k + 1])
-        np.testing.assert_allclose(slopes[0], together[k], rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("rank", [None, 3, 10])
-def test_parts_of_a_block_and_columns_of_zeros_change_nothing(rank, monkeypatch):
-    nets, rows, classes, _ = drawn(rank, 3, n_features=10)
-    rows, classes = np.tile(rows, (1, 2, 1)) + 0.1, np.tile(classes, 2)
-    targets, shares = np.eye(3)[classes][None], np.full((1, 14), 1 / 14)
-    levels = np.array([0.3, 0.6])
-    normals = np.random.default_rng(1).normal(size=(1, 14, noise_width(nets.shape)))
-    arrays = rows, targets, shares, normals
-    losses, slopes = loss_and_slopes(Gradient(nets, log_slopes, levels), *arrays)
-    monkeypatch.setattr("supred.rbf_net.gradient.PADDED_RANK", 1)
-    again = loss_and_slopes(Gradient(nets, log_slopes, levels, n_parts=2), *arrays)
-    np.testing.assert_allclose(again[0], losses, rtol=1e-12)
-    np.testing.assert_allclose(again[1], slopes, rtol=1e-9, atol=1e-14)
+        np.testing.assert_allclose(alone.flat[0], together.flat[k], rtol=1e-12, atol=1e-14)

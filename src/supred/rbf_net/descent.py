@@ -1,5 +1,7 @@
 """Descent of networks by Adam over blocks of rows that are known beforehand.
 
+(D. P. Kingma and J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.)
+
 Which rows and which noise a step sees depends on a seed and the number of the step alone. So a
 descent that was interrupted goes on to the same networks, and rows that are not in memory can be
 fetched for many steps at once.
@@ -7,6 +9,7 @@ fetched for many steps at once.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -15,15 +18,19 @@ import numpy as np
 
 from supred.common.arrays import Place, copied, on_host, place_of, recorded, type_name
 from supred.common.threads import map_in_threads, one_blas_thread
-from supred.rbf_net.adam import adam_step, bias_correction
 from supred.rbf_net.draws import Draws
-from supred.rbf_net.gradient import Gradient, noise_width
-from supred.rbf_net.network import Networks, RowLoss
+from supred.rbf_net.network import Networks, Noise, RowLoss, mean_loss, noise_width
 
+# Adam's memory of gradients and of their squares.
+MOMENTUM, SECOND_MOMENT = 0.9, 0.999
+TINY = 1e-12
 # Steps over which the learning rate rises to its full size.
 WARM_UP = 50
-# This many values of Gaussians stay in the cache of a core. Small networks are worked on together
-# as far as they fit; a block of rows with more is worked on in halves, which two threads can share.
+# Steps of the parameters, in units of their typical sizes; found on validation rows of MNIST and
+# of small tables.
+METRIC_RATE, SCALE_RATE, WEIGHT_RATE = 1.0, 0.3, 4.0
+# A block of at least this many values of Gaussians is worked on in halves, so that two threads
+# can share it; in halves also if there is one thread, for the same bits.
 HALVED = 60_000
 
 
@@ -147,15 +154,15 @@ def descend_side_by_side(
     until: int | None = None,
     n_threads: int = 1,
 ) -> tuple[State, np.ndarray]:
-    """Return what :func:`descend` does, the same bits, in several threads.
+    """Return what :func:`descend` does, the same bits, with the networks in several threads.
 
-    Networks do not depend on each other. Where they cannot be dealt out evenly, two threads share
-    the rows of each.
+    Networks do not depend on each other. Two threads share the rows of a single network.
     """
     n_nets = len(state.nets)
-    shared = n_nets % n_threads > 0 and len(_slices(draws.size, state.nets)) > 1
-    if n_threads == 1 or n_nets == 1 or shared or problem.steps_at_once > 1:
-        return descend(state, problem, draws, course, units, until, n_threads)
+    if n_threads == 1 or n_nets == 1 or problem.steps_at_once > 1:
+        halved = n_nets == 1 and draws.size * state.nets.shape.n_centers >= HALVED
+        n_halves = 2 if halved and state.nets.place.is_host else 1
+        return descend(state, problem, draws, course, units, until, n_halves, n_threads)
 
     def of_some(chosen: np.ndarray) -> tuple[State, np.ndarray]:
         parts = draws.parts if len(draws.parts) == 1 else tuple(draws.parts[k] for k in chosen)
@@ -181,6 +188,7 @@ def descend(
     course: Course,
     units: np.ndarray,
     until: int | None = None,
+    n_slices: int = 1,
     n_threads: int = 1,
 ) -> tuple[State, np.ndarray]:
     """Move networks by Adam along a course.
@@ -197,8 +205,11 @@ def descend(
     until : int, optional
         Step to stop at, by default the end of the course; a further call goes on from there as
         if there had been no stop.
+    n_slices : int
+        Parts of equal size in which the rows of a block are worked on, 1 or 2. The last digits
+        depend on it.
     n_threads : int
-        With more than one, two of them share the rows of large networks.
+        With more than one, two of them share the parts.
 
     Returns
     -------
@@ -207,115 +218,62 @@ def descend(
         Mean loss of the rows seen.
     """
     state = state.take(slice(None))
-    place, first_step = state.nets.place, state.step
+    nets, place, precision = state.nets, state.nets.place, type_name(state.nets.flat)
     until = course.end if until is None else min(until, course.end)
-    width = noise_width(state.nets.shape) if np.any(course.levels > 0) else 0
-    slices = _slices(draws.size, state.nets)
-    with one_blas_thread():
-        groups = _groups(state, problem, course.levels if width else None, units, draws.size)
-    losses = place.zeros((len(state.nets),), float)
-    inputs = _inputs(problem, draws, course, first_step, until, width)
+    slices, parts = _slices(draws.size, n_slices), _slices(nets.shape.n_numbers, n_slices)
+    gradients = [Networks.zeros(nets.shape, len(nets), precision, place) for _ in slices]
+    gradient = gradients[0]
+    levels = place.put(course.levels.astype(precision))
+    losses, first_step = place.zeros((len(nets),), float), state.step
 
-    def look_at(part: int, *arrays: Any) -> list[Any]:
-        return [group.look_at(part, slices[part], *arrays) for group in groups]
+    def step(rows: Any, targets: Any, weights: Any, rates: Any, *normals: Any) -> None:
+        nonlocal losses
+        shares = weights / weights.sum(axis=1)[:, None]
+        calls = [
+            (
+                nets,
+                rows[:, some],
+                targets[:, some],
+                shares[:, some],
+                problem.row_loss,
+                of_some,
+                Noise(levels, normals[0][:, some]) if normals else None,
+            )
+            for some, of_some in zip(slices, gradients, strict=True)
+        ]
+        for loss in _at_once(mean_loss, calls, pool):
+            losses += loss
+        for other in gradients[1:]:
+            gradient.flat[...] += other.flat
+        if problem.decay:
+            gradient.W[...] += problem.decay * nets.W
+            gradient.coef[...] += problem.decay * nets.coef
+        arrays = nets.flat, gradient.flat, state.first, state.second, rates[0] * units
+        _at_once(adam_step, [(*(a[:, some] for a in arrays), rates[1]) for some in parts], pool)
 
-    def add(found: list[Any]) -> None:
-        for group, loss in zip(groups, found, strict=True):
-            losses[group.which] += loss
-
-    def move(metric: bool, rates: Any) -> None:
-        for group in groups:
-            group.move(metric, *rates)
-
-    def step(rates: Any, *arrays: Any) -> None:
-        for part in range(len(slices)):
-            add(look_at(part, *arrays))
-        move(True, rates)
-        move(False, rates)
-
-    with one_blas_thread():
-        if n_threads > 1 and len(slices) > 1:
-            with ThreadPoolExecutor(1) as other:
-                values = next(inputs, None)
-                while values is not None:
-                    rates, *arrays = values
-                    later = other.submit(look_at, 1, *arrays)
-                    add(look_at(0, *arrays))
-                    add(later.result())
-                    later = other.submit(move, True, rates)
-                    move(False, rates)
-                    values = next(inputs, None)
-                    later.result()
-        else:
-            quick_step = recorded(step, place)
-            for values in inputs:
-                quick_step(*values)
+    width = noise_width(nets.shape) if np.any(course.levels > 0) else 0
+    quick_step = recorded(step, place)
+    threads = ThreadPoolExecutor(1) if n_threads > 1 and n_slices > 1 else nullcontext()
+    with one_blas_thread(), threads as pool:
+        for inputs in _inputs(problem, draws, course, first_step, until, width):
+            quick_step(*inputs)
     state.step = max(first_step, until)
     return state, on_host(losses) / max(1, until - first_step)
 
 
-def _slices(size: int, nets: Networks) -> list[slice]:
-    """Return the parts in which the rows of a block are worked on."""
-    n_slices = 2 if nets.place.is_host and size * nets.shape.n_centers >= HALVED else 1
+def _slices(size: int, n_slices: int) -> list[slice]:
     cuts = np.linspace(0, size, n_slices + 1).astype(int).tolist()
     return [slice(first, last) for first, last in pairwise(cuts)]
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Networks that are worked on together.
-
-    Attributes
-    ----------
-    which : slice
-        Networks of the state.
-    gradient : Gradient
-    arrays : tuple of ndarrays of shape (n_networks, n_numbers)
-        Views: parameters, slopes, Adam's memory of slopes and squares, units.
-    decay : float
-    """
-
-    which: slice
-    gradient: Gradient
-    arrays: tuple[np.ndarray, ...]
-    decay: float
-
-    def look_at(self, part: int, some: slice, *arrays: Any) -> np.ndarray:
-        """Return the losses of some rows of a block, and keep what the gradient needs of them."""
-        own = (values if len(values) == 1 else values[self.which] for values in arrays)
-        return self.gradient.add_up(part, *(values[:, some] for values in own))
-
-    def move(self, metric: bool, rate: Any, correction: Any) -> None:
-        """Move the metric, or all else, by one step of Adam."""
-        gradient = self.gradient
-        size = gradient.nets.shape.metric_numbers
-        if metric:
-            gradient.finish_metric()
-            adam_step(*(values[:, :size] for values in self.arrays), rate, correction)
-            gradient.prepare_metric()
-        else:
-            gradient.finish_centers(self.decay)
-            adam_step(*(values[:, size:] for values in self.arrays), rate, correction)
-            gradient.prepare_centers()
-
-
-def _groups(
-    state: State, problem: Problem, levels: np.ndarray | None, units: np.ndarray, size: int
-) -> list[_Group]:
-    """Return the networks in groups whose Gaussians fit the cache; on a device all in one."""
-    nets, n_nets, place = state.nets, len(state.nets), state.nets.place
-    per_group = max(1, HALVED // (size * nets.shape.n_centers)) if place.is_host else n_nets
-    n_parts = len(_slices(size, nets))
-    groups = []
-    for first in range(0, n_nets, per_group):
-        which = slice(first, first + per_group)
-        some = Networks(nets.shape, nets.flat[which])
-        noise = None if levels is None else place.put(levels[which].astype(type_name(nets.flat)))
-        gradient = Gradient(some, problem.row_loss, noise, n_parts)
-        own = (values[which] for values in (state.first, state.second, units))
-        arrays = (some.flat, gradient.slopes.flat, *own)
-        groups.append(_Group(which, gradient, arrays, problem.decay))
-    return groups
+def _at_once(
+    function: Callable[..., Any], calls: Sequence[tuple], pool: ThreadPoolExecutor | None
+) -> list[Any]:
+    """Return ``function(*call)`` of each call; the last one in another thread if there is one."""
+    if pool is None:
+        return [function(*call) for call in calls]
+    later = pool.submit(function, *calls[-1])
+    return [*(function(*call) for call in calls[:-1]), later.result()]
 
 
 def _inputs(
@@ -325,10 +283,10 @@ def _inputs(
 
     Yields
     ------
+    rows, targets, weights : arrays
+        Of the block of the step.
     rates : array of shape (2,) or tuple
         Learning rate and bias correction.
-    rows, targets, shares : arrays
-        Of the block of the step; the shares of the rows in its weight.
     normals : array
         If there is noise: `width` standard normal numbers per row.
     """
@@ -336,20 +294,90 @@ def _inputs(
     steps, normals = draws.blocks(first_step), draws.normals(first_step, width)
     for first in range(first_step, until, problem.steps_at_once):
         numbers = range(first, min(first + problem.steps_at_once, until))
-        chosen = _stacked([next(steps) for _ in numbers])
+        chosen = np.stack([next(steps) for _ in numbers])
         rates = [(course.rate(number), bias_correction(number + 1)) for number in numbers]
         there = place.put(chosen)
-        weights = problem.weights[there]
         arrays = [
-            rates if place.is_host else place.put(np.array(rates, dtype=np.float32)),
             problem.take(chosen),
             problem.targets[there],
-            weights / weights.sum(axis=-1)[..., None],
+            problem.weights[there],
+            rates if place.is_host else place.put(np.array(rates, dtype=np.float32)),
         ]
         if width:
-            arrays.append(place.put(_stacked([next(normals) for _ in numbers])))
+            arrays.append(place.put(np.stack([next(normals) for _ in numbers])))
         yield from zip(*arrays, strict=True)
 
 
-def _stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)
+def adam_step(
+    value: np.ndarray,
+    slope: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    rate: np.ndarray,
+    correction: Any,
+) -> None:
+    """Move `value` in place by one step of Adam; `slope` and `rate` are used up.
+
+    ``m <- b1 m + (1 - b1) g``, ``v <- b2 v + (1 - b2) g^2``,
+    ``value <- value - rate m / (correction sqrt(v))``, see :func:`bias_correction`.
+
+    Examples
+    --------
+    The first step has the length of the rate, whatever the slope.
+
+    >>> import numpy as np
+    >>> from supred.rbf_net.descent import adam_step, bias_correction
+    >>> value, slope = np.array([1.0]), np.array([1e-3])
+    >>> first = bias_correction(1)
+    >>> adam_step(value, slope, np.zeros(1), np.zeros(1), rate=np.array([0.1]), correction=first)
+    >>> value.round(6)
+    array([0.9])
+    """
+    xp = place_of(value).xp
+    first *= MOMENTUM
+    first += (1.0 - MOMENTUM) * slope
+    rate *= first
+    xp.square(slope, out=slope)
+    second *= SECOND_MOMENT
+    slope *= 1.0 - SECOND_MOMENT
+    second += slope
+    xp.sqrt(second, out=slope)
+    slope *= correction
+    slope += TINY
+    rate /= slope
+    value -= rate
+
+
+def bias_correction(step: int) -> np.float64:
+    """Return ``(1 - b1^t) / sqrt(1 - b2^t)`` of step t: the memory of the first steps is short."""
+    return (1.0 - MOMENTUM**step) / np.sqrt(1.0 - SECOND_MOMENT**step)
+
+
+def units_of(nets: Networks, spread: float) -> np.ndarray:
+    """Return the unit of a step of each parameter, shape (n_networks, n_numbers).
+
+    Parameters
+    ----------
+    nets : Networks
+        At the start.
+    spread : float
+        Root mean square of the coordinates u of the rows, the unit in which centres move.
+    """
+
+    def size(values: np.ndarray) -> np.ndarray:
+        flat = values.reshape(len(values), -1)
+        found = np.sqrt(np.mean(np.square(flat, dtype=float), axis=1))
+        return found.reshape(-1, *[1] * (values.ndim - 1))
+
+    units = Networks.zeros(nets.shape, len(nets), nets.flat.dtype)
+    diagonal = nets.shape.rank is None
+    units.metric[...] = SCALE_RATE if diagonal else METRIC_RATE * size(nets.metric)
+    units.centers[...] = spread
+    units.log_gammas[...] = 1.0
+    W = size(nets.W)
+    units.W[...] = WEIGHT_RATE * np.where(W > 0, W, 1.0)
+    units.w0[...] = size(nets.w0) + 0.1
+    coef = size(nets.coef)
+    units.coef[...] = np.where(coef > 0, coef, 1.0)
+    units.intercept[...] = size(nets.intercept) + 0.1
+    return units.flat

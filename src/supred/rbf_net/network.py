@@ -1,4 +1,4 @@
-"""Networks of Gaussians in a learned metric: their values, and the slopes of losses.
+"""Networks of Gaussians in a learned metric: their values and their gradients.
 
     u(x)     = A^T x                                    the metric
     phi_m(x) = exp(-gamma_m ||u(x) - c_m||^2)           M Gaussians
@@ -21,9 +21,11 @@ from supred.common.arrays import (
     HOST,
     Place,
     at_most,
+    cholesky,
     copied,
     on_host,
     place_of,
+    solve_triangular,
     type_name,
 )
 
@@ -68,11 +70,6 @@ class Shape:
     def n_numbers(self) -> int:
         """Number of parameters."""
         return sum(int(np.prod(shape)) for shape in self.parts().values())
-
-    @property
-    def metric_numbers(self) -> int:
-        """Number of parameters of the metric, which are stored first."""
-        return self.n_features * (self.rank or 1)
 
     @property
     def flops_per_row(self) -> int:
@@ -215,13 +212,8 @@ def coordinates(nets: Networks, rows: np.ndarray) -> np.ndarray:
 
 def gaussians(u: np.ndarray, centers: np.ndarray, log_gammas: np.ndarray) -> np.ndarray:
     """Return phi of coordinates u, shape (n_networks, n_rows, n_centers)."""
-    place, width = place_of(u), u.shape[2] + 2
-    extended = place.empty((*u.shape[:2], width), type_name(u))
-    extended[..., :-2] = u
-    add_squares(extended)
-    products = place.empty((*centers.shape[:2], width), type_name(centers))
-    fill_exponents(centers, place.xp.exp(log_gammas), products)
-    return gaussians_of(extended, products)
+    gammas = place_of(u).xp.exp(log_gammas)
+    return _gaussians(_with_squares(u), _exponents(centers, gammas))
 
 
 def scores(nets: Networks, rows: np.ndarray) -> np.ndarray:
@@ -236,30 +228,142 @@ def latent(nets: Networks, rows: np.ndarray) -> np.ndarray:
     return nets.place.xp.matmul(phi, nets.W) + nets.w0[:, None]
 
 
-def add_squares(extended: np.ndarray) -> None:
-    """Complete ``[u, ||u||^2, 1]``, whose product with the exponents is ``-gamma ||u - c||^2``."""
-    u = extended[..., :-2]
-    extended[..., -2] = place_of(u).xp.einsum("knr,knr->kn", u, u)
+def _with_squares(u: np.ndarray) -> np.ndarray:
+    """Return ``[u, ||u||^2, 1]``, whose product with `_exponents` is ``-gamma ||u - c||^2``."""
+    place = place_of(u)
+    extended = place.empty((*u.shape[:2], u.shape[2] + 2), type_name(u))
+    extended[..., :-2] = u
+    extended[..., -2] = place.xp.einsum("knr,knr->kn", u, u)
     extended[..., -1] = 1
+    return extended
 
 
-def fill_exponents(centers: np.ndarray, gammas: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """Write ``[2 gamma c, -gamma, -gamma ||c||^2]``, one row per centre; return ``||c||^2``.
+def _exponents(centers: np.ndarray, gammas: np.ndarray) -> np.ndarray:
+    """Return ``[2 gamma c, -gamma, -gamma ||c||^2]``, one row per centre."""
+    K, M, r = centers.shape
+    place = place_of(centers)
+    extended = place.empty((K, M, r + 2), type_name(centers))
+    place.xp.multiply(centers, 2 * gammas[..., None], out=extended[..., :-2])
+    extended[..., -2] = -gammas
+    extended[..., -1] = -gammas * place.xp.einsum("kmr,kmr->km", centers, centers)
+    return extended
 
-    `out` may have columns of zeros after those of c.
+
+def _gaussians(extended: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    xp = place_of(extended).xp
+    phi = xp.matmul(extended, exponents.swapaxes(1, 2))
+    at_most(phi, 0)  # rounding must not make a distance negative
+    return xp.exp(phi, out=phi)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Noise of the rows of a block, drawn where it is cheap.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (n_networks,)
+        Standard deviation of the noise of a feature.
+    normals : ndarray of shape (n_networks or 1, n_rows, rank or n_features)
+        Standard normal numbers: `rank` of each row where that is well below `n_features`. The
+        noise of u is normal with covariance ``level^2 A^T A`` all the same.
     """
-    xp = place_of(centers).xp
-    norms = xp.einsum("kmr,kmr->km", centers, centers)
-    xp.multiply(centers, 2 * gammas[..., None], out=out[..., : centers.shape[2]])
-    out[..., -2] = -gammas
-    out[..., -1] = -gammas * norms
-    return norms
+
+    levels: np.ndarray
+    normals: np.ndarray
 
 
-def gaussians_of(extended: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """Return ``exp(-gamma ||u - c||^2)`` of the two factors of the exponent."""
-    place = place_of(extended)
-    phi = place.xp.matmul(extended, exponents.swapaxes(1, 2))
-    # rounding must not make a distance negative; NumPy is slow with a number in the array's place
-    at_most(phi, place.zeros(phi.shape[-1:], type_name(phi)))
-    return place.xp.exp(phi, out=phi)
+def noise_width(shape: Shape) -> int:
+    """Return how many normal numbers per row the noise of a network takes."""
+    D, r = shape.n_features, shape.rank
+    return r if r is not None and 2 * r <= D else D
+
+
+def mean_loss(
+    nets: Networks,
+    rows: np.ndarray,
+    targets: np.ndarray,
+    shares: np.ndarray,
+    row_loss: RowLoss,
+    gradient: Networks,
+    noise: Noise | None = None,
+) -> np.ndarray:
+    """Return ``sum_n s_n l_n`` of rows for each network; fill in the gradients.
+
+    With e the exponents ``-gamma_m ||u_n - c_m||^2`` and ``P = dJ/de = (dF W^T) * phi``, every
+    gradient before W is a sum over P: e is a product of ``[u, ||u||^2, 1]`` and
+    ``[2 gamma c, -gamma, -gamma ||c||^2]``, so both gradients are products with P.
+
+    Parameters
+    ----------
+    nets : Networks
+    rows : ndarray of shape (n_networks or 1, n_rows, n_features)
+    targets : ndarray of shape (n_networks or 1, n_rows, n_scores)
+        What `row_loss` compares the scores with.
+    shares : ndarray of shape (n_networks or 1, n_rows)
+        s_n: of the weight of a block, sum 1 over its rows.
+    row_loss : callable
+        :func:`hinge_slopes` or :func:`log_slopes`.
+    gradient : Networks
+        Is overwritten.
+    noise : Noise, optional
+
+    Returns
+    -------
+    losses : ndarray of shape (n_networks,)
+    """
+    xp, whitening = nets.place.xp, None
+    if noise is not None and noise.normals.shape[-1] == rows.shape[-1]:
+        rows = rows + noise.levels[:, None, None] * noise.normals
+    u = coordinates(nets, rows)
+    if noise is not None and noise.normals.shape[-1] != rows.shape[-1]:
+        # A^T (noise of a row) = level L z, with L L^T = A^T A
+        gram = xp.matmul(nets.metric.swapaxes(1, 2), nets.metric)
+        diagonal = gram.reshape(len(gram), -1)[:, :: gram.shape[1] + 1]
+        diagonal += 1e-6 * diagonal.mean(axis=1, keepdims=True) + xp.finfo(gram.dtype).tiny
+        whitening = cholesky(gram).swapaxes(1, 2)
+        u += xp.matmul(noise.normals, noise.levels[:, None, None] * whitening)
+    extended = _with_squares(u)
+    gammas = xp.exp(nets.log_gammas)
+    exponents = _exponents(nets.centers, gammas)
+    phi = _gaussians(extended, exponents)
+    F = xp.matmul(phi, nets.W)
+    F += nets.w0[:, None]
+    values = xp.matmul(F, nets.coef.swapaxes(1, 2))
+    values += nets.intercept[:, None]
+    losses, slopes = row_loss(values, targets)
+    slopes *= shares[..., None]
+
+    xp.matmul(slopes.swapaxes(1, 2), F, out=gradient.coef)
+    gradient.intercept[...] = slopes.sum(axis=1)
+    dF = xp.matmul(slopes, nets.coef)
+    xp.matmul(phi.swapaxes(1, 2), dF, out=gradient.W)
+    gradient.w0[...] = dF.sum(axis=1)
+    P = xp.matmul(dF, nets.W.swapaxes(1, 2))
+    P *= phi
+    by_exponents = xp.matmul(P.swapaxes(1, 2), extended)
+    moved, squares, sums = by_exponents[..., :-2], by_exponents[..., -2], by_exponents[..., -1]
+    c, doubled = nets.centers, 2 * gammas
+    norms = xp.einsum("kmr,kmr->km", c, c)
+    gradient.log_gammas[...] = doubled * xp.einsum("kmr,kmr->km", c, moved)
+    gradient.log_gammas[...] -= gammas * (squares + norms * sums)
+    xp.multiply(c, -sums[..., None], out=gradient.centers)
+    gradient.centers[...] += moved
+    gradient.centers[...] *= doubled[..., None]
+    by_extended = xp.matmul(P, exponents)
+    du = by_extended[..., :-2]
+    u *= 2 * by_extended[..., -2:-1]
+    du += u
+    if nets.shape.rank is None:
+        gradient.metric[...] = xp.einsum("knd,knd->kd", du, xp.broadcast_to(rows, du.shape))
+        gradient.metric[...] *= xp.exp(nets.metric)
+        return (losses * shares).sum(axis=1)
+    xp.matmul(rows.swapaxes(1, 2), du, out=gradient.metric)
+    if noise is not None and whitening is not None:
+        # of the noise of a row only its mean given that of u is known: A (A^T A)^-1 (level L z)
+        inner = xp.matmul(noise.normals.swapaxes(1, 2), du)
+        inner *= noise.levels[:, None, None]
+        gradient.metric[...] += xp.matmul(
+            nets.metric, solve_triangular(whitening, inner, upper=True)
+        )
+    return (losses * shares).sum(axis=1)
