@@ -15,6 +15,7 @@ MAX_NEWTON = 100
 # Sufficient decrease of a step, as a part of what its slope promises.
 ARMIJO = 1e-4
 DEFAULT_TOL = 1e-10
+ROUNDING = 1e-14
 
 
 def class_scores(Z: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
@@ -108,7 +109,9 @@ def _newton(
         gradient = Z - F + c * (mean - W[class_index])
         hessian = c * (p @ outer).reshape(-1, n_dimensions, n_dimensions)
         hessian -= c * mean[:, :, None] * mean[:, None, :]
-        hessian[:, range(n_dimensions), range(n_dimensions)] += 1.0
+        diagonal = hessian.reshape(len(Z), -1)[:, :: n_dimensions + 1]
+        # The last term keeps a huge c from hiding the identity.
+        diagonal += 1.0 + ROUNDING * diagonal.sum(axis=1, keepdims=True)
         step = -np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
         slope = (gradient * step).sum(axis=1)
         length = np.ones(len(Z))

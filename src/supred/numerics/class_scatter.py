@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, svd
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from supred.rows.blocks import Rows
 
@@ -20,6 +20,8 @@ from supred.rows.blocks import Rows
 DENSE_SIZE = 100
 # Rows of so few numbers, times the classes, are multiplied by all axes at once.
 FEW_NUMBERS = 300_000
+# Relative accuracy of the largest of many eigenvalues that are nearly equal.
+CLUSTERED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,13 @@ def largest_eigenpair(
     if not image.any():
         return 0.0, start / np.linalg.norm(start)
     operator = LinearOperator((size, size), matvec=multiply, matmat=multiply, dtype=float)
-    values, vectors = eigsh(operator, k=1, which="LA", v0=start, tol=tol, maxiter=20 * size)
+    try:
+        values, vectors = eigsh(operator, k=1, which="LA", v0=start, tol=tol, maxiter=5 * size)
+    except ArpackNoConvergence:  # many eigenvalues beside the largest: the last digits are noise
+        accuracy = max(tol, CLUSTERED)
+        values, vectors = eigsh(
+            operator, k=1, which="LA", v0=start, tol=accuracy, maxiter=20 * size
+        )
     return float(values[0]), vectors[:, 0]
 
 

@@ -171,11 +171,13 @@ def score_classes(
     members : ndarray of bool, shape (n_rows, n_classes)
     weights : ndarray of shape (n_rows,)
     exclusive : bool, default=True
-        Whether each row belongs to one class, the one of the largest prediction; else each
-        label is predicted on its own, where its prediction is above one half.
+        Whether each row belongs to one class, the one of the largest prediction (of equal ones
+        each in equal part, so that rounding does not decide); else each label is predicted on
+        its own, where its prediction is above one half.
     """
     if exclusive:
-        wrong = predictions.argmax(axis=2) != members.argmax(axis=1)
+        largest = predictions >= predictions.max(axis=2, keepdims=True) - ROUNDING
+        wrong = 1.0 - (largest & members).sum(axis=2) / largest.sum(axis=2)
     else:
         wrong = np.mean((predictions > 0.5) != members, axis=2)
     squares = np.mean(np.square(predictions - members), axis=2)

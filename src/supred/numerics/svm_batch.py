@@ -22,6 +22,8 @@ LEAST_BOUND = 1e-20
 MOST_MU = 0.05
 # A sum of hinge losses whose slope is at most this part of all bounds is flat.
 FLAT = 1e-9
+# No dual variable is larger than twice the objective of any w and b; bounds are cut at twice that.
+MOST_DUAL = 4.0
 
 
 def solve_batch(
@@ -82,14 +84,15 @@ def solve_batch(
         bias = guess[:, -1] + (guess[:, :-1] * on_host(center)).sum(axis=1)
         moved = np.column_stack([guess[:, :-1] * scale, bias])
     most = None if heavy is None else on_host(heavy) * scale[:, 0] ** 2
-    v, primal, dual = _certified(points, y, bounds, moved, tol, most, fast)
+    v, primal, dual = _certified(points, y, bounds, moved, moved, tol, most, fast)
     # A guess is no guide where the z step has put many rows on its margin: the path that
-    # begins there may end far from the optimum.
-    lost = np.flatnonzero(primal - dual > 2.0 * tol * primal)
-    if guess is not None and len(lost):
+    # begins there may end far from the optimum. What was found tells more of the bounds.
+    beside = guess is not None or MOST_DUAL * primal < on_host(xp.max(bounds, axis=1))
+    lost = np.flatnonzero((primal - dual > 2.0 * tol * primal) & beside)
+    if len(lost):
         there = put(lost)
         most = None if most is None else most[lost]
-        again = _certified(points[there], y[there], bounds[there], None, tol, most, fast)
+        again = _certified(points[there], y[there], bounds[there], None, v[lost], tol, most, fast)
         v[lost] = np.where((again[1] < primal[lost])[:, None], again[0], v[lost])
         dual[lost] = np.maximum(dual[lost], again[2])
     coef = v[:, :-1] / scale
@@ -141,20 +144,27 @@ def _certified(
     y: Any,
     u: Any,
     guess: np.ndarray | None,
+    known: np.ndarray | None,
     tol: float,
     heavy: np.ndarray | None,
     fast: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return w and b of each SVM, its objective and a lower bound of that, on the host."""
+    """Return w and b of each SVM, its objective and a lower bound of that, on the host.
+
+    With P the objective of any `known` w and b, ``sum_n a_n = P* + 1/2 ||w||^2 <= 2 P`` at the
+    optimum P*. Bounds far above that make no difference but to the path, which they lead astray.
+    """
     xp, nothing = place_of(Z).xp, np.zeros((len(Z), Z.shape[2]))
     columns = Z.swapaxes(1, 2)
     # A problem on a device that is solved as a whole begins at the last SVMs, which may be far.
     near = place_of(Z).is_host or heavy is not None
     most_mu = MOST_MU if near else np.inf
+    box = u
+    if known is not None and place_of(Z).is_host:
+        box = np.minimum(u, MOST_DUAL * _objectives(Z, y, u, known[:, :-1], known[:, -1])[:, None])
     options: dict[str, Any] = {"guess": guess, "most_mu": most_mu, "heavy": heavy, "fast": fast}
-    w, b, a, _ = interior_point(columns, y, u, nothing, nothing[:, 0], tol, **options)
-    slack = 1.0 - y * ((Z @ w[:, :, None])[:, :, 0] + b[:, None])
-    primal = 0.5 * xp.square(w).sum(axis=1) + (u * positive_part(slack)).sum(axis=1)
+    w, b, a, _ = interior_point(columns, y, box, nothing, nothing[:, 0], tol, **options)
+    primal = _objectives(Z, y, u, w, b)
     # Shrink the heavier side so that sum a_n y_n = 0 holds: then the dual objective is a bound.
     for _ in range(2):
         sides = xp.stack([(a * (y == sign)).sum(axis=1) for sign in (-1.0, 1.0)])
@@ -163,3 +173,9 @@ def _certified(
     force = tall_product((a * y)[:, :, None], Z)[:, 0]
     dual = a.sum(axis=1) - 0.5 * xp.square(force).sum(axis=1)
     return np.column_stack([on_host(w), on_host(b)]), on_host(primal), on_host(dual)
+
+
+def _objectives(Z: Any, y: Any, u: Any, w: Any, b: Any) -> Any:
+    """Return ``1/2 ||w||^2 + sum_n u_n max(0, 1 - y_n (w . z_n + b))`` of each SVM."""
+    slack = 1.0 - y * ((Z @ w[:, :, None])[:, :, 0] + b[:, None])
+    return 0.5 * place_of(Z).xp.square(w).sum(axis=1) + (u * positive_part(slack)).sum(axis=1)

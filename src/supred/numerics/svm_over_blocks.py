@@ -251,6 +251,7 @@ def solve_over_blocks(
     wanted = np.full(n_svms, 0 if start is None else least)
     best, upper, lower = guess.copy(), np.full(n_svms, np.inf), np.zeros(n_svms)
     left, last_gap = np.arange(n_svms), np.full(n_svms, np.inf)
+    whole = np.zeros(n_svms, dtype=bool)  # solved with all rows: another round adds nothing
     for _ in range(MAX_ROUNDS):
         losses, merged, near = blocks.sum(
             survey,
@@ -274,9 +275,10 @@ def solve_over_blocks(
         slow = gap > SLOW * last_gap
         sizes = np.array([len(each.number) for each in sets])
         wanted = np.where(slow, np.maximum(least, sizes), least)
-        left = left[(gap > tol * upper)[left] & (sizes < MOST_ROWS)[left]]
+        left = left[((gap > tol * upper) & (sizes < MOST_ROWS) & ~whole)[left]]
         if not len(left):
             break
+        whole[left] = [not len(sets[k].merged) for k in left]
         last_gap = gap
         cold = not guess.any()
         path = None if cold else guess[left], 0.5 * tol, fast and is_there()

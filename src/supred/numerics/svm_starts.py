@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from supred.common.arrays import CHUNK, at_least, at_most, copied, place_of, positive_part
+from supred.numerics.svm_central_path import INSIDE
 
 # A start whose a comes this near to a bound, as a part of u, is centred.
 LOPSIDED = 0.02
@@ -151,6 +152,7 @@ def start_at(
     mu = (q * far).sum(axis=1, keepdims=True) / q.sum(axis=1, keepdims=True)
     mu = xp.clip(mu if place_of(y).is_host else FIRST_MU * mu, LEAST_MU, most_mu) * (q / u)
     least = 2.0 * mu / (xp.sqrt(xp.square(slack) + 4.0 * xp.square(mu)) + 2.0 * mu + far)
+    least = xp.clip(least, INSIDE, None)
     share = xp.where(slack < 0, least, 1.0 - least)
     rest = xp.where(slack < 0, 1.0 - least, least)
     return Paths.at(rows, y, u, q, shift, offset, u * share, mu / share, mu / rest, copied(v))

@@ -79,8 +79,7 @@ def _probes(n_features: int) -> Any:
 def _check_answers(estimator: Any, last: Any, rows: Any) -> None:
     n_rows, classes = rows.shape[0], last.classes_
     latent = estimator.transform(rows)
-    n_components = len(last.get_feature_names_out())
-    _require(latent.shape == (n_rows, n_components), "latent coordinates of another shape")
+    _require(latent.shape == (n_rows, last._n_features_out), "latent coordinates of another shape")
     _require(_finite(latent), "latent coordinates that are not finite")
     labels = estimator.predict(rows)
     expected = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
