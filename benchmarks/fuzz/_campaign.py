@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -88,7 +89,9 @@ def run_case(kind: str, number: int, seed: int) -> Failure | None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            with time_limit(limit):
+            # Warnings of scikit-learn's are of the cases' own doing: tables without names, say.
+            with time_limit(limit), warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
                 exec(compile(recipe, f"<{kind}:{number}>", "exec"), {"__name__": "fuzz"})
         except KeyboardInterrupt:
             raise

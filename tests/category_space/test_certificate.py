@@ -18,6 +18,15 @@ from supred.category_space.problem import build_problem
 from supred.numerics.class_scatter import ClassRows, MatrixScatters, RowScatters, members_of
 
 
+def test_a_cluster_of_largest_eigenvalues_is_found():
+    # Rows of 53 dimensions, two classes: the second-order operator has many equal eigenvalues.
+    rng = np.random.default_rng(780865)
+    y = np.arange(53) % 2
+    X = rng.normal(size=(53, 5)) + 3.0 * y[:, None]
+    certificate = CategorySpace(certify=True, random_state=0).fit(X, y).certificate_
+    assert abs(certificate.second_order) <= 1e-6 * certificate.objective
+
+
 def problem_of(load, origin="global", whiten=False):
     X, y = load(return_X_y=True)
     X = X / np.maximum(X.std(axis=0), 1e-3)

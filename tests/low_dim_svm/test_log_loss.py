@@ -85,3 +85,12 @@ def test_binary_and_many_scores(n_classes):
     assert LogLoss(n_classes).scores(Z, found.parameters).shape == (
         (100,) if n_classes == 2 else (100, n_classes)
     )
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_huge_penalty_leaves_no_row_without_a_solution(n_classes):
+    F, class_index, coef, intercept = problem(n_classes, 3, scale=50.0)
+    Z = log_z_step(F, class_index, coef, intercept, c=1e30)
+    before, after = (row_losses(class_scores(z, coef, intercept), class_index) for z in (F, Z))
+    assert np.isfinite(Z).all()
+    assert after.sum() < before.sum()

@@ -79,6 +79,13 @@ def test_scores_count_classes_or_labels():
     assert not LeaveOneOutScore(0.1, 0.1).beats(LeaveOneOutScore(0.1, 0.1 + 1e-12))
 
 
+@pytest.mark.parametrize("rounding", [0.0, 1e-15, -1e-15])
+def test_rounding_does_not_decide_between_equal_predictions(rounding):
+    members = np.array([[True, False], [False, True], [True, False]])
+    predictions = np.array([[0.5, 0.5 + rounding], [0.5, 0.5 + rounding], [0.9, 0.1]])
+    assert score_classes(predictions, members, np.ones(3)).error == pytest.approx(1 / 3)
+
+
 def test_the_chosen_ridge_has_the_least_error(flowers):
     X, Y = flowers
     path = RidgePath.of_gram(rbf_kernel(X, gamma=0.5), Y)

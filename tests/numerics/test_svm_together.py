@@ -1,7 +1,10 @@
 """SVMs in one piece, against those that are solved one by one and against their definition."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 from supred.low_dim_svm.starts import simplex_codes
 from supred.numerics.decisions import task_signs
@@ -66,3 +69,18 @@ def test_rows_that_are_not_all_on_the_margins_are_refused():
     assert on_the_margins(line, np.array([[-1.0, 1, 1]]), np.full(3, 9.0)) is None
     found = solve_on_rows(codes, signs, np.full(3, 0.1), tol=1e-8)
     assert found.gap[0] <= 1e-8 * found.objective[0]
+
+
+@pytest.mark.parametrize("guessed", [False, True])
+@pytest.mark.parametrize("C", [1e8, 1e30])
+def test_bounds_far_beyond_the_duals_lead_to_the_hard_margin(C, guessed):
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1.0, 1.0], 15)
+    Z = rng.normal(size=(30, 2)) + 4.0 * y[:, None]
+    peer = SVC(kernel="linear", C=1e4, tol=1e-9).fit(Z, y)
+    start = np.append(3.0 * peer.coef_, 3.0 * peer.intercept_)[None] if guessed else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        svms = solve_on_rows(Z, y[None], np.full(30, C), tol=1e-8, start=start)
+    assert svms.gap[0] <= 1e-8 * svms.objective[0]
+    np.testing.assert_allclose(svms.coef, peer.coef_, rtol=1e-4)

@@ -1,8 +1,11 @@
 """Values and gradients of networks, against slow references and differences."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+from supred import RBFNetClassifier
 from supred.rbf_net.network import (
     Networks,
     Noise,
@@ -109,3 +112,20 @@ def test_networks_in_a_stack_are_networks_alone():
         loss = mean_loss(nets.take([k]), rows, targets, shares, log_slopes, alone)
         np.testing.assert_allclose(loss, losses[k : k + 1])
         np.testing.assert_allclose(alone.flat[0], together.flat[k], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("options", [{"gamma": 1e9}, {"learning_rate": 10.0}])
+def test_a_network_that_diverges_gives_a_finite_model_or_an_error(options):
+    rng = np.random.default_rng(115927)
+    y = np.arange(24) % 4
+    X = (rng.normal(size=(24, 7)) - 1000) * 1e8
+    model = RBFNetClassifier(max_iter=20, random_state=0, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            model.fit(X, y)
+        except ValueError as error:
+            assert "not finite" in str(error)
+        else:
+            assert np.isfinite(model.decision_function(X)).all()

@@ -308,6 +308,7 @@ def _inputs(
         yield from zip(*arrays, strict=True)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a network that diverges is not taken
 def adam_step(
     value: np.ndarray,
     slope: np.ndarray,

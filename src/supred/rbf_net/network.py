@@ -279,6 +279,7 @@ def noise_width(shape: Shape) -> int:
     return r if r is not None and 2 * r <= D else D
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a network that diverges is not taken
 def mean_loss(
     nets: Networks,
     rows: np.ndarray,

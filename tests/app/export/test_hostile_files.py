@@ -109,6 +109,7 @@ def set_table(**changes):
         (set_state(n_features_in_=5), "damaged"),
         (set_state(classes_=[0, 1]), "classes"),
         (set_state(_n_features_out=7), "latent coordinates of another shape"),
+        (set_state(_n_features_out=2**63), "latent coordinates of another shape"),
         (set_table(target=3), "target"),
         (set_table(notes=[{"dict": []}]), "notes"),
         (set_table(columns=[]), "damaged"),
