@@ -253,10 +253,15 @@ def start_on(
 
 
 def scores_in_blocks(nets: Networks, table: Table, rows: np.ndarray) -> np.ndarray:
-    """Return the scores of some rows of a table, shape (n_networks, n_rows, n_scores)."""
+    """Return the scores of some rows of a table, shape (n_networks, n_rows, n_scores).
+
+    A network that has diverged knows nothing of a row: its scores are zero.
+    """
     blocks = np.array_split(rows, max(1, -(-len(rows) // EVALUATED_ROWS)))
-    found = [on_host(scores(nets, table.take(block[None]))) for block in blocks]
-    return np.concatenate(found, axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [on_host(scores(nets, table.take(block[None]))) for block in blocks]
+    values = np.concatenate(found, axis=1)
+    return np.where(np.isfinite(values), values, 0.0).astype(values.dtype, copy=False)
 
 
 @dataclass(frozen=True)
