@@ -24,6 +24,8 @@ MOST_MU = 0.05
 FLAT = 1e-9
 # No dual variable is larger than twice the objective of any w and b; bounds are cut at twice that.
 MOST_DUAL = 4.0
+# While nothing is known bounds are cut here, for rows of unit size: far above most objectives.
+MOST_COLD = 1e8
 
 
 def solve_batch(
@@ -87,8 +89,10 @@ def solve_batch(
     v, primal, dual = _certified(points, y, bounds, moved, moved, tol, most, fast)
     # A guess is no guide where the z step has put many rows on its margin: the path that
     # begins there may end far from the optimum. What was found tells more of the bounds.
-    beside = guess is not None or MOST_DUAL * primal < on_host(xp.max(bounds, axis=1))
-    lost = np.flatnonzero((primal - dual > 2.0 * tol * primal) & beside)
+    again_otherwise = np.full(len(v), guess is not None)
+    if place_of(Z).is_host:
+        again_otherwise |= bounds.max(axis=1) > np.minimum(MOST_DUAL * primal, MOST_COLD)
+    lost = np.flatnonzero((primal - dual > 2.0 * tol * primal) & again_otherwise)
     if len(lost):
         there = put(lost)
         most = None if most is None else most[lost]
@@ -160,7 +164,9 @@ def _certified(
     near = place_of(Z).is_host or heavy is not None
     most_mu = MOST_MU if near else np.inf
     box = u
-    if known is not None and place_of(Z).is_host:
+    if known is None and place_of(Z).is_host:
+        box = np.minimum(u, MOST_COLD)
+    elif known is not None and place_of(Z).is_host:
         box = np.minimum(u, MOST_DUAL * _objectives(Z, y, u, known[:, :-1], known[:, -1])[:, None])
     options: dict[str, Any] = {"guess": guess, "most_mu": most_mu, "heavy": heavy, "fast": fast}
     w, b, a, _ = interior_point(columns, y, box, nothing, nothing[:, 0], tol, **options)
