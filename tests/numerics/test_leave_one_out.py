@@ -83,7 +83,7 @@ def test_scores_count_classes_or_labels():
 def test_rounding_does_not_decide_between_equal_predictions(rounding):
     members = np.array([[True, False], [False, True], [True, False]])
     predictions = np.array([[0.5, 0.5 + rounding], [0.5, 0.5 + rounding], [0.9, 0.1]])
-    assert score_classes(predictions, members, np.ones(3)).error == pytest.approx(1 / 3)
+    assert score_classes(predictions[None], members, np.ones(3))[0].error == pytest.approx(1 / 3)
 
 
 def test_the_chosen_ridge_has_the_least_error(flowers):
