@@ -17,7 +17,7 @@ from supred.common.arrays import on_host
 from supred.common.threads import in_order
 from supred.low_dim_svm.mappings.centers import draw_rows
 from supred.numerics.kernel_choice import distinct_members
-from supred.numerics.kernels import GaussianCenters, scale_gamma
+from supred.numerics.kernels import GaussianCenters, gaussians_of, scale_gamma
 from supred.numerics.leave_one_out import LeaveOneOutScore, RidgePath
 from supred.rows.blocks import rows_of
 
@@ -153,10 +153,12 @@ def leave_one_out_scores(
     taken, members = taken[distinct], members[distinct]
     totals = np.bincount(copies, weights=weights[some])
     shifts = (RIDGES if ridges is None else np.array(ridges) / share).tolist()
+    if centers is not None:
+        distances = GaussianCenters.of(centers.astype(float)).squared_distances(taken.astype(float))
 
     def of_width(width: float) -> list[WidthAndRidge]:
         if centers is not None:
-            Phi = GaussianCenters.of(centers).kernel(taken, width).astype(float, copy=False)
+            Phi = gaussians_of(distances.copy(), width)
             path = RidgePath.of_features(Phi, members, totals)
         else:
             path = RidgePath.of_gram(_inner_products(taken), members, totals)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from supred.common.arrays import cast, on_host, place_of, positive_part
+from supred.common.arrays import cast, inverses, on_host, place_of, positive_part
 from supred.low_dim_svm.z_step_hard_rows import solve_hard_rows
 from supred.numerics.compiled import compiled, z_step_of_rows
 
@@ -30,7 +30,8 @@ FEW_ROWS = 200
 # jumps are tried. A row in a thousand has none of its own after three jumps, and some never do.
 SWEEPS, JUMPS = 2, 4
 MOST_SVMS = 50
-# For at most this many SVMs on a device the inverses of all sets of free ones are made.
+# For at most this many SVMs, and as many dimensions or one less, the inverses of all sets of free
+# ones are made on a device.
 ALL_PATTERNS = 10
 DEFAULT_TOL = 1e-13
 # Eigenvectors, which take ten times as long, are for matrices whose numbers times those of their
@@ -229,8 +230,9 @@ def _jump(
     pattern = place.put(2.0 ** np.arange(len(t))) @ cast(free, float)
     if place.is_host:
         _add_free(v, wanted, free, pattern, coef)
-    elif len(t) <= ALL_PATTERNS:
-        found = place.put(_all_inverses(coef.tobytes(), coef.shape))
+    elif len(t) <= min(ALL_PATTERNS, len(F) + 1):
+        found = inverses(place.put(_all_systems(coef.tobytes(), coef.shape)))
+        found = place.xp.where(place.xp.isfinite(found), found, 0.0)  # sweeps have those rows
         v += (found[cast(pattern, int)] @ wanted.T[:, :, None])[:, :, 0].T
     else:
         patterns, which = place.xp.unique_inverse(pattern)
@@ -241,10 +243,10 @@ def _jump(
 
 
 @lru_cache(maxsize=1)
-def _all_inverses(weights: bytes, shape: tuple[int, int]) -> np.ndarray:
-    """Return the inverses for every set of free SVMs, of the numbers of the weights."""
+def _all_systems(weights: bytes, shape: tuple[int, int]) -> np.ndarray:
+    """Return the systems of every set of free SVMs, of the numbers of the weights."""
     chosen = _chosen(np.arange(2 ** shape[0]), shape[0])
-    return _inverses(_systems(chosen, np.frombuffer(weights).reshape(shape)))
+    return _systems(chosen, np.frombuffer(weights).reshape(shape))
 
 
 def _chosen(patterns: np.ndarray, n_svms: int) -> np.ndarray:
