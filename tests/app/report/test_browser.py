@@ -72,6 +72,7 @@ def test_the_map_is_shown_first_with_the_errors_of_the_best_method(page, compari
 
 
 def test_switching_the_method_changes_every_part(page):
+    press(page, "LDA")
     before = picture(page)
     press(page, "LowDimSVC")
     assert told(page, "method") == "LowDimSVC"
