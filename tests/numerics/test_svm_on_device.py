@@ -7,6 +7,7 @@ from supred.low_dim_svm.z_step import hinge_z_step
 from supred.numerics import svm_on_device
 from supred.numerics.decisions import task_signs
 from supred.numerics.svm_batch import best_biases, solve_batch
+from supred.numerics.svm_interior_point import interior_point
 from supred.numerics.svm_on_device import solve_on_device
 from supred.numerics.svm_over_blocks import solve_over_blocks
 from supred.rows.values import total_of
@@ -108,3 +109,36 @@ def test_a_batch_is_its_svms(blocks):
         alone = solve_batch(*(each[k : k + 1] for each in both), None, TOL)
         np.testing.assert_allclose(together[0][k : k + 1], alone[0], atol=1e-5)
         assert together[1][k] - together[2][k] <= TOL * together[1][k]
+
+
+def test_a_class_that_some_rows_leave_out(blocks, monkeypatch):
+    """One row in eight lacks the class of a single row: the start is the guess, not their SVMs."""
+    Z, index, u = (column.copy() for column in blocks.columns)
+    index[index == 3] = 2
+    index[1234] = 3
+    signs = task_signs(np.arange(N_CLASSES), N_CLASSES, "ovr")
+    for name, value in (("WHOLE", 400), ("TAKEN", 400), ("CHUNK", 64), ("MANY_TOL", TOL)):
+        monkeypatch.setattr(svm_on_device, name, value)
+    few = Blocks(Z, index, u)
+    expected = solve_over_blocks(few, signs, 3, tol=TOL)
+    found = solve_on_device(few, signs, 3, tol=TOL)
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=2 * TOL)
+
+
+def test_merged_rows_do_not_make_the_path_long():
+    """Rows far from the margin that stand for many push it unless their part is a single row's."""
+    rng = np.random.default_rng(0)
+    near = rng.normal(size=(1, 2, 2000)) + np.array([1.0, 0.0])[None, :, None]
+    near[..., :1000] *= -1.0
+    far = np.array([[[-6.0, 6.0], [0.0, 0.0]]])
+    Z = np.concatenate([near, far], axis=2)
+    y = np.sign(np.arange(2000) - 999.5)
+    y = np.concatenate([y, [-1.0, 1.0]])[None]
+    u = np.concatenate([np.ones(2000), [1e6, 1e6]])[None]
+    guess, nothing = np.array([[1.2, 0.1, 0.05]]), np.zeros((1, 2))
+    problem = Z, y, u, nothing, nothing[:, 0], TOL
+    _, _, _, many = interior_point(*problem, guess=guess)
+    as_one, _, _, few = interior_point(*problem, guess=guess, heavy=np.ones(1))
+    alone, *_ = interior_point(near, y[:, :-2], u[:, :-2], *problem[3:])
+    np.testing.assert_allclose(as_one, alone, atol=1e-4)
+    assert few[0] < many[0]
