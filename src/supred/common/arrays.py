@@ -199,8 +199,8 @@ def copied(values: Any) -> Any:
     return values.clone() if hasattr(values, "clone") else values.copy()
 
 
-def at_most(values: Any, limit: Any) -> Any:
-    """Set what is above a limit, a number or an array, to it, in place."""
+def at_most(values: Any, limit: float) -> Any:
+    """Set what is above a limit to it, in place."""
     if type(values) is np.ndarray:
         return np.minimum(values, limit, out=values)
     if hasattr(values, "clamp_"):

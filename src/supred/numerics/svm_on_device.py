@@ -126,8 +126,7 @@ def look(
     xp, put = place.xp, place.put
     n_rows, n_svms = len(Z), len(guess)
     svms = put(np.arange(n_svms))
-    y = put(signs)[class_index]  # (n_rows, n_svms)
-    slack = 1.0 - y * (Z @ put(guess[:, :-1].T) + put(guess[:, -1]))
+    y, slack = _slacks(Z, class_index, guess, signs)
     bounds = u[:, None] * (y != 0)
     losses = (bounds * positive_part(slack)).sum(axis=0)
     merged = place.zeros((n_svms, N_CELLS, 1 + Z.shape[1]), float)
@@ -162,10 +161,15 @@ def _losses_of(
     first: int, Z: Any, class_index: Any, u: Any, guess: np.ndarray, signs: np.ndarray
 ) -> Any:
     """Return the sums of hinge losses of :func:`look`, and nothing else."""
+    y, slack = _slacks(Z, class_index, guess, signs)
+    return u @ (positive_part(slack) * (y != 0))
+
+
+def _slacks(Z: Any, class_index: Any, guess: np.ndarray, signs: np.ndarray) -> tuple[Any, Any]:
+    """Return signs of rows and ``e_n = 1 - y_n (w . z_n + b)``, shape (n_rows, n_svms) each."""
     put = place_of(Z).put
     y = put(signs)[class_index]
-    slack = 1.0 - y * (Z @ put(guess[:, :-1].T) + put(guess[:, -1]))
-    return u @ (positive_part(slack) * (y != 0))
+    return y, 1.0 - y * (Z @ put(guess[:, :-1].T) + put(guess[:, -1]))
 
 
 @dataclass(frozen=True)
