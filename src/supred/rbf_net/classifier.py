@@ -65,11 +65,11 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
     alpha : float, default=1e-3
         Weight of the squared norms of W and V, divided by the number of rows.
     max_iter : int, optional
-        Steps of the training, each on up to 256 rows; by default 300 to 16000, depending on the
+        Steps of the training, each on up to 512 rows; by default 300 to 8000, depending on the
         number of rows.
     learning_rate : float, default=0.05
         Largest step, in units of the parameters; it falls to zero along the steps.
-    label_smoothing : float, default=0.05
+    label_smoothing : float, default=0.03
         How much less than certainty the log-loss aims at; the second network of a map aims at
         certainty.
     early_stopping : bool, default=True
@@ -167,7 +167,7 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         alpha: float = 1e-3,
         max_iter: int | None = None,
         learning_rate: float = 0.05,
-        label_smoothing: float = 0.05,
+        label_smoothing: float = 0.03,
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
         refit: bool = True,

@@ -28,7 +28,7 @@ TINY = 1e-12
 WARM_UP = 50
 # Steps of the parameters, in units of their typical sizes; found on validation rows of MNIST and
 # of small tables.
-METRIC_RATE, SCALE_RATE, WEIGHT_RATE = 1.0, 0.3, 4.0
+METRIC_RATE, SCALE_RATE, GAMMA_RATE, WEIGHT_RATE = 1.0, 0.3, 0.1, 4.0
 # A block of at least this many values of Gaussians is worked on in halves, so that two threads
 # can share it; in halves also if there is one thread, for the same bits.
 HALVED = 60_000
@@ -374,7 +374,7 @@ def units_of(nets: Networks, spread: float) -> np.ndarray:
     diagonal = nets.shape.rank is None
     units.metric[...] = SCALE_RATE if diagonal else METRIC_RATE * size(nets.metric)
     units.centers[...] = spread
-    units.log_gammas[...] = 1.0
+    units.log_gammas[...] = GAMMA_RATE
     W = size(nets.W)
     units.W[...] = WEIGHT_RATE * np.where(W > 0, W, 1.0)
     units.w0[...] = size(nets.w0) + 0.1

@@ -28,10 +28,9 @@ from supred.rbf_net.problem import (
 from supred.rbf_net.settings import Settings
 from supred.rbf_net.sizes import Path, largest_size, shrink
 from supred.rbf_net.training import (
-    BATCH_ROWS,
-    LEAST_BATCHES,
     Report,
     Result,
+    default_batch,
     default_centers,
     default_steps,
     problem_of,
@@ -223,7 +222,7 @@ def training_of(
         simplex_codes(table.n_classes, n_components),
         n_centers,
         default_steps(table.n_rows) if settings.max_iter is None else settings.max_iter,
-        min(BATCH_ROWS, max(1, table.n_rows // LEAST_BATCHES)),
+        default_batch(table.n_rows),
         settings.learning_rate,
         int(rng.randint(2**31 - 1)),
         held_table,

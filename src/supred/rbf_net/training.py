@@ -24,14 +24,17 @@ from supred.rbf_net.verdict import Verdict, verdict_of
 # Checks of a validated training, and how many without progress end it.
 N_CHECKS, PATIENCE = 10, 6
 # A refit of many rows goes on from the validated training: steps as a share of its, and rate.
-REFIT_SHARE, REFIT_RATE = 0.3, 0.4
+REFIT_SHARE, REFIT_RATE = 0.6, 0.3
 # If the standard error of the validation error is larger than this, the scores are calibrated by
 # the held-out rows of so many more networks.
 MOST_CHANCE, N_CROSS_FITTED = 0.01, 3
-BATCH_ROWS, LEAST_BATCHES = 256, 4
-# Steps if none are given: about one per row of a small table, 128 passes over a large one.
-LEAST_STEPS, MOST_STEPS, PASSES = 300, 2000, 128
-LARGEST_STEPS = 16_000
+# A block holds a quarter of the rows of a small table, a sixteenth of larger ones'.
+MOST_SHARE, LARGE_SHARE = 4, 16
+BATCH_ROWS, LARGEST_BATCH = 256, 512
+# Steps if none are given: almost one per row of a small table; by passes over larger ones.
+LEAST_STEPS, MOST_STEPS, STEPS_PER_ROW = 300, 1600, 0.8
+PASSES, PASSES_STEPS = 128, 4000
+LARGE_PASSES, LARGEST_STEPS = 34, 8000
 
 # Told of the phase, state, mean loss and validation error of each check; True ends the fit.
 Report = Callable[[str, State, float, float], bool]
@@ -75,8 +78,16 @@ class Result:
 
 def default_steps(n_rows: int) -> int:
     """Return the steps of a training if none are given."""
-    by_passes = min(LARGEST_STEPS, PASSES * n_rows // BATCH_ROWS)
-    return max(by_passes, min(MOST_STEPS, max(LEAST_STEPS, n_rows)))
+    passes = n_rows // default_batch(n_rows)
+    by_rows = min(MOST_STEPS, max(LEAST_STEPS, int(STEPS_PER_ROW * n_rows)))
+    by_passes = min(PASSES_STEPS, PASSES * passes)
+    return max(by_rows, by_passes, min(LARGEST_STEPS, LARGE_PASSES * passes))
+
+
+def default_batch(n_rows: int) -> int:
+    """Return the rows of a block."""
+    large = min(LARGEST_BATCH, max(BATCH_ROWS, n_rows // LARGE_SHARE))
+    return max(1, min(n_rows // MOST_SHARE, large))
 
 
 def default_centers(n_rows: int) -> int:
@@ -84,9 +95,7 @@ def default_centers(n_rows: int) -> int:
     return max(1, min(n_rows // 2, max(200, min(500, int(2 * np.sqrt(n_rows))))))
 
 
-def problem_of(
-    table: Table, loss: str, alpha: float, smoothing: float, batch: int = BATCH_ROWS
-) -> Problem:
+def problem_of(table: Table, loss: str, alpha: float, smoothing: float) -> Problem:
     """Return what the descent looks at: rows, targets, weights and the loss."""
     one_hot = np.eye(table.n_classes, dtype=np.float32)[table.index]
     row_loss: RowLoss = hinge_slopes if loss == "hinge" else log_slopes
@@ -102,7 +111,7 @@ def problem_of(
         table.place.put(table.weights),
         row_loss,
         alpha / table.n_rows,
-        table.steps_at_once(batch),
+        table.steps_at_once(default_batch(table.n_rows)),
     )
 
 

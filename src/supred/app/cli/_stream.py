@@ -17,7 +17,7 @@ from supred.app.tables.reading import open_files
 from supred.app.tables.sources import SparseSource
 from supred.app.tables.table import Column, TableError
 from supred.low_dim_svm.classifier import LowDimSVC
-from supred.rbf_net.training import BATCH_ROWS, N_CHECKS, default_steps
+from supred.rbf_net.training import N_CHECKS, default_batch, default_steps
 from supred.rows.device import on_device
 from supred.rows.files.reading import join
 from supred.rows.files.row_blocks import RowBlocks
@@ -89,7 +89,7 @@ def passes_of(estimator: Any, n_rows: int) -> tuple[int, int]:
     n_steps = default_steps(n_rows) if estimator.max_iter is None else int(estimator.max_iter)
     # RBFNetClassifier reads what it needs until the next check at once; race, training and refit
     # have about 35 checks, 60 at most.
-    share = min(1.0, n_steps * BATCH_ROWS / N_CHECKS / max(n_rows, 1))
+    share = min(1.0, n_steps * default_batch(n_rows) / N_CHECKS / max(n_rows, 1))
     return round(6 + 35 * share), round(10 + 60 * share)
 
 
