@@ -28,7 +28,7 @@ TINY = 1e-12
 WARM_UP = 50
 # Steps of the parameters, in units of their typical sizes; found on validation rows of MNIST and
 # of small tables.
-METRIC_RATE, SCALE_RATE, GAMMA_RATE, WEIGHT_RATE = 1.0, 0.3, 0.1, 4.0
+METRIC_RATE, SCALE_RATE, GAMMA_RATE, WEIGHT_RATE = 1.0, 0.3, 0.3, 4.0
 # A block of at least this many values of Gaussians is worked on in halves, so that two threads
 # can share it; in halves also if there is one thread, for the same bits.
 HALVED = 60_000
