@@ -37,10 +37,31 @@ DIFFERENCES = (
     ),
     (
         "000:117",
-        "one-vs-all by active sets, row by row",
-        "one-vs-all by coordinate ascent for all rows at once",
+        "one-vs-all",
+        "one-vs-one for three to six classes, else one-vs-all",
+        "Pairs keep apart classes that lie between others; with many classes they take longer.",
+        '`multi_class="ovr"`',
+    ),
+    (
+        "000:145",
+        "the z step of K classes by active sets, row by row",
+        "coordinate ascent for all rows at once",
         "The same optimum.",
         "-",
+    ),
+    (
+        "000:70",
+        "F(x) = W phi(x)",
+        "an intercept, which is not penalised",
+        "Shifting the coordinates then changes nothing.",
+        "-",
+    ),
+    (
+        "000:153, 000:209-211",
+        "M, sigma and lambda by cross-validation or by hand",
+        "chosen by the leave-one-out error of the regression to the class codes",
+        "No row is held out and nothing is fitted twice.",
+        "`LowDimSVCCV`, or `n_centers`, `gamma` and `alpha`",
     ),
     (
         "001:72-97",
@@ -48,7 +69,7 @@ DIFFERENCES = (
         "the flow from the class nodes gives coordinates and decisions",
         "With few labels far better; with beta = 1 the eigenvectors are behind nearest neighbours "
         "up to several hundred labels (`few-labels`).",
-        '`coordinates="spectral", beta=1.0`',
+        '`coordinates="spectral", beta=1.0` (12 neighbours, then)',
     ),
     (
         "001:114",
@@ -78,7 +99,7 @@ DIFFERENCES = (
         "the heuristic z step of the absolute criterion",
         "the exact step",
         "The heuristic is not a majoriser; the objective can fall (`category-algorithm`).",
-        "run in `category-algorithm`",
+        '`auxiliary_step="heuristic"`',
     ),
     (
         "002:393",
@@ -91,9 +112,17 @@ DIFFERENCES = (
     (
         "002:332",
         "an arbitrary orthonormal start",
-        "a computed start and five random ones, the best kept",
-        "The absolute criterion has local optima up to 10 % apart (`category-algorithm`).",
-        "`n_init=1`",
+        "a computed start and, for linear axes in the features as they are, five random ones, the "
+        "best kept",
+        "The absolute criterion has local optima (`category-algorithm`).",
+        "`n_init=0` for one start",
+    ),
+    (
+        "002:45-53, 002:399",
+        "axes in the features as they are, or a kernel; angles, or SVMs after it",
+        "an RBF kernel, whitened by the covariance within the classes",
+        "The criterion knows nothing of the spread within classes (Vehicle in `category-linear`).",
+        '`kernel="linear"`, `whiten=False`, `classifier="angle"`',
     ),
     (
         "004:35",

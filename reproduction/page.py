@@ -97,8 +97,7 @@ def page(experiments: Sequence[Experiment], records: dict[str, Record], images: 
     told = ", ".join(f"{name} {number}" for name, number in versions().items())
     lines = [
         HEAD,
-        f"Versions: {told}. Measuring took {minutes:.0f} minutes by the clock, on a machine that "
-        "was busy with other work.\n",
+        f"Versions: {told}. Measuring took {minutes / 60:.1f} hours of processor time.\n",
         _summary(experiments, records),
         "\n## What the papers say and supred does differently by default, and why\n",
         differences(),
@@ -141,6 +140,7 @@ def describe(
     if record is None:
         return [*lines, "\nNot measured yet."]
     conditions = record.conditions
+    lines.append(_size_of_run(experiment, record))
     if conditions["quick"] and experiment.quick_note:
         lines.append(f"Quick run: {experiment.quick_note}")
     for name, table in record.tables.items():
@@ -156,6 +156,22 @@ def describe(
     if conditions["figure"]:
         lines.append(f"\n![{experiment.title}]({images}{conditions['figure']})")
     return lines
+
+
+def _size_of_run(experiment: Experiment, record: Record) -> str:
+    """Say which parts are of a full run, what is missing of it, and the processor time."""
+    quick = set(record.conditions["quick"])
+    full = [part for part in experiment.parts if part.name in record.runs.keys() - quick]
+    missing = sum(
+        experiment.n_draws(part, quick=False)
+        - max((len(values) for values in record.runs[part.name].values()), default=0)
+        for part in full
+    )
+    told = f"Full run of {len(full)} of {len(experiment.parts)} parts, the others quick"
+    if len(full) in (0, len(experiment.parts)):
+        told = "Full run" if full else "Quick run"
+    told += f", {missing} draws are missing" if missing else ""
+    return f"{told}; {record.conditions['minutes']:.1f} minutes of processor time."
 
 
 def _shorten(texts: Sequence[str], most: int = 3) -> str:

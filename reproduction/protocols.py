@@ -93,8 +93,10 @@ def linear_svm_error(rows: Rows, Cs: Sequence[float]) -> float:
     return error_on_test(choose_on_validation(candidates, scaled), scaled)
 
 
-def gaussian_svm(rows: Rows, gammas: Sequence[float], Cs: Sequence[float]) -> tuple[float, int]:
-    """Return test error and number of basis functions of one-vs-all Gaussian SVMs.
+def gaussian_svm(
+    rows: Rows, gammas: Sequence[float], Cs: Sequence[float]
+) -> tuple[float, int, float]:
+    """Return test error, number of basis functions and gamma of one-vs-all Gaussian SVMs.
 
     gamma and C are chosen by the validation rows. Kernel matrices are computed once a gamma.
     """
@@ -112,7 +114,7 @@ def gaussian_svm(rows: Rows, gammas: Sequence[float], Cs: Sequence[float]) -> tu
                 best = (wrong, svms, gamma)
     _, svms, gamma = best
     wrong = percent_wrong(svms.predict(_kernel(rows.X_test, rows.X, gamma)), rows.y_test)
-    return wrong, int(sum(svm.n_support_.sum() for svm in svms.estimators_))
+    return wrong, int(sum(svm.n_support_.sum() for svm in svms.estimators_)), gamma
 
 
 def _kernel(X: np.ndarray, centers: np.ndarray, gamma: float) -> np.ndarray:

@@ -148,7 +148,7 @@ EXPERIMENT = Experiment(
     "supred's solution (6 starts, tolerance 1e-8) judged by Rapcsak's condition, by the second "
     "order condition on the tangent space, and by any certificate (the dual one is ours).",
     covers=(
-        ("002:325-340", "Algorithm 1"),
+        ("002:321-340", "Algorithm 1"),
         ("002:237-287", "the analysis in the Euclidean setting"),
     ),
     parts=[Part(table, partial(measure, table=table)) for table in TABLES],
@@ -200,7 +200,7 @@ EXPERIMENT = Experiment(
             lambda m: all(
                 m[t, f"{step}: converged"] > 90 for t in TABLES for step in ("heuristic", RAW)
             ),
-            "002:180-184, 002:235",
+            "002:176-184, 002:235",
             lambda m: (
                 "Starts that converge: "
                 + why_share(m, "heuristic: converged")

@@ -102,7 +102,7 @@ EXPERIMENT = Experiment(
                 )
                 > 7
             ),
-            "002:401, 002:417",
+            "002:401, 002:415-417",
             lambda m: (
                 "Semantics cannot be measured; that an axis is a class is true by construction. "
                 + "3-NN in K-CQS is at least as good as in K-PCA in "

@@ -86,7 +86,7 @@ EXPERIMENT = Experiment(
     "embedding. MNIST: 3000 labelled and 1000 test rows after PCA(50), embedded together in nine "
     "dimensions, 3-NN. 12 neighbours.",
     difference="the text announces both studies and describes neither",
-    covers=(("001:138", "the influence of beta; MNIST"),),
+    covers=(("001:136-138", "the influence of beta; MNIST"),),
     quick_note="1000 labelled MNIST rows.",
     parts=[
         *(Part(f"beta {beta:g}", partial(roll, beta=beta), (3, 20)) for beta in BETAS),

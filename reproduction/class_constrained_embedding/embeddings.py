@@ -66,7 +66,7 @@ EXPERIMENT = Experiment(
     "1: six bands along the roll",
     covers=(
         ("001:85", "figure 1: the swiss roll with 400 rows of each class"),
-        ("001:127", "figure 2: Isomap, Laplacian eigenmaps, CCDR"),
+        ("001:103, 001:127", "figure 2: Isomap, Laplacian eigenmaps, CCDR"),
     ),
     parts=[Part("embeddings", measure)],
     rows=[

@@ -87,7 +87,7 @@ EXPERIMENT = Experiment(
     "rows with the best of k = 1, 2, 3 (each is shown); 20 data sets. Beside it beta 0.1, and "
     "supred's default, the flow from the class nodes.",
     difference="as printed; the numbers of labels are read off as 10 to 500",
-    covers=(("001:130", "figure 3: error over the number of labelled points, of 1000"),),
+    covers=(("001:124-130", "figure 3: error over the number of labelled points, of 1000"),),
     parts=[Part(f"{n} labels", partial(measure, n_labelled=n)) for n in LABELLED],
     rows=[
         Row(f"{n} labels: {name}", f"{n} labels", name, digits=1)

@@ -4,13 +4,13 @@ from reproduction.base import Statement
 
 STATEMENTS = (
     Statement(
-        "001:17-25",
+        "001:17-25, 001:68-70",
         "Motives and related work: manifolds, semi-supervised learning as regularisation.",
         "-",
         "no measurement in the text",
     ),
     Statement(
-        "001:35-40",
+        "001:29-40",
         "The graph: k nearest neighbours either way, heat weights exp(-||x_i - x_j||^2 / eps).",
         "tests/class_embedding",
         "tested",
@@ -24,7 +24,7 @@ STATEMENTS = (
         "eigenvalues",
     ),
     Statement(
-        "001:66",
+        "001:64-66",
         "Two classes; the extension to many is straightforward.",
         "tests/class_embedding",
         "agreed: K class nodes",
@@ -53,7 +53,7 @@ STATEMENTS = (
         "beta = 1, k = 12, eps = (10 / n) sum of smallest squared distances.",
         "tests/class_embedding",
         "tested; experiments run with beta = 1",
-        "the default beta is 0.1: see the table of differences",
+        "by default beta is chosen: see the table of differences",
     ),
     Statement(
         "001:118-122",

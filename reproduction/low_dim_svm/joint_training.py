@@ -219,7 +219,7 @@ EXPERIMENT = Experiment(
                 > m[f"M = 100, L = 9, {CODES}", "error"]
                 > m[f"M = 500, L = 9, {CODES}", "error"]
             ),
-            "000:260, 003:607-611, 003:22-23",
+            "000:260, 000:14, 003:607-611, 003:22-23",
         ),
     ],
     figure=figure,

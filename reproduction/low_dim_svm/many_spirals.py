@@ -127,7 +127,10 @@ EXPERIMENT = Experiment(
     "codes (a simplex from L = K - 1 on). Iterations: until the training error is at its least "
     "value. The figure has the latent spaces from random starts, one-vs-one.",
     difference="the fixed hyperparameters are not printed; one-vs-one beside one-vs-all",
-    covers=(("000:185, 003:467-468", "figure 3 (figure 2 of 003): the K x L grid"),),
+    covers=(
+        ("000:176, 003:413-419", "protocol of the K spirals"),
+        ("000:185, 003:467-468", "figure 3 (figure 2 of 003): the K x L grid"),
+    ),
     quick_note="60 rows of each spiral.",
     parts=[
         Part(f"K = {K}, {form}", partial(measure, K=K, form=form))
@@ -161,6 +164,19 @@ EXPERIMENT = Experiment(
     draws=(1, 1),
     claims=[
         Claim(
+            "With L = 1 only two classes may be linearly separable (one-vs-all).",
+            lambda m: (
+                m[f"K = 2, {CODES}", "error, L = 1"] < 0.5
+                and min(m[f"K = {K}, {CODES}", "error, L = 1"] for K in CLASSES if K > 2) > 5
+            ),
+            "000:165, 003:381-382",
+            lambda m: (
+                f"Training error at L = 1, one-vs-all: {why_each(m, CODES, 'error, L = 1')} %. "
+                "One-vs-one SVMs only ask for an order on the line: from random starts "
+                f"{why_each(m, ONE, 'error, L = 1')} %."
+            ),
+        ),
+        Claim(
             "Not always a perfect classification with only L = 2 dimensions (one-vs-all).",
             lambda m: max(m[f"K = {K}, {CODES}", "error, L = 2"] for K in CLASSES) > 1,
             "000:176, 003:419-421",
@@ -173,7 +189,7 @@ EXPERIMENT = Experiment(
             "The performance improves drastically with L at first and then stabilises after a "
             "critical L.",
             lambda m: claim_all(m, CODES, lambda K, of: of("critical") < 11 and of("after") < 1),
-            "000:176, 003:422-428",
+            "000:176, 003:422-430",
             lambda m: (
                 f"Critical L from class codes: {why_each(m, CODES, 'critical', 0)}; from random "
                 f"starts, one-vs-one: {why_each(m, ONE, 'critical', 0)}; one-vs-all: "
@@ -188,7 +204,7 @@ EXPERIMENT = Experiment(
                 ALL,
                 lambda K, of: of("within") < 0.3 and of("uneven") < 1.3 and of("error") < 0.5,
             ),
-            "000:176, 000:14, 000:256, 003:430-434",
+            "000:176, 000:14, 000:256, 003:26-31, 003:430-434",
             lambda m: (
                 f"Training errors {why_each(m, ALL, 'error', 0)} %. From noise each one-vs-all SVM "
                 "of three or more classes has its optimum at w = 0, unless there are many "

@@ -23,6 +23,8 @@ from reproduction.protocols import (
 )
 
 GAMMA = 1 / 32  # sigma = 4
+SIGMAS = (3.0, 4.0, 5.5)
+CENTERS = {True: 500, False: 2500}
 CS = {True: (1.0, 10.0), False: (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)}
 
 
@@ -45,16 +47,21 @@ def linear(rows: Rows, draw: Draw) -> dict[str, Any]:
 
 def gaussian(rows: Rows, draw: Draw) -> dict[str, Any]:
     """One-vs-all Gaussian SVMs on the pixels."""
-    gammas = (GAMMA,) if draw.quick else (1 / 18, GAMMA)
-    error, n_basis = gaussian_svm(rows, gammas, (10.0,))
-    return {"error": error, "basis": float(n_basis)}
+    gammas = (GAMMA,) if draw.quick else tuple(0.5 / sigma**2 for sigma in SIGMAS)
+    error, n_basis, gamma = gaussian_svm(rows, gammas, (10.0,))
+    return {
+        "error": error,
+        "basis": float(n_basis),
+        "sigma": (0.5 / gamma) ** 0.5,
+        "times": n_basis / CENTERS[draw.quick],
+    }
 
 
 def after_lda(rows: Rows, draw: Draw) -> dict[str, Any]:
     """LDA to nine dimensions, then Gaussian SVMs."""
     lda = LinearDiscriminantAnalysis(n_components=9).fit(rows.X, rows.y)
     widths = (1 / 50,) if draw.quick else (1 / 200, 1 / 50, 1 / 18)
-    error, n_basis = gaussian_svm(rows.mapped(lda.transform), widths, (1.0,))
+    error, n_basis, _ = gaussian_svm(rows.mapped(lda.transform), widths, (1.0,))
     return {"error": error, "basis": float(n_basis)}
 
 
@@ -64,7 +71,7 @@ def after_pca(rows: Rows, draw: Draw, n_components: int) -> dict[str, Any]:
     gammas: tuple[float, ...] = (1 / 8,) if n_components < 40 else (GAMMA,)
     if not draw.quick:
         gammas = (1 / 2, 1 / 8, 1 / 32)
-    error, n_basis = gaussian_svm(mapped, gammas, (10.0,))
+    error, n_basis, _ = gaussian_svm(mapped, gammas, (10.0,))
     return {"error": error, "basis": float(n_basis)}
 
 
@@ -81,14 +88,13 @@ def ours(
     """LowDimSVC with sigma = 4 and C by the validation rows, on pixels or 40 components."""
     if pca:
         rows = rows.mapped(PCA(40, random_state=draw.seed).fit(rows.X).transform)
-    M = 500 if draw.quick else 2500
     model = low_dim_svm(
         rows,
         L,
         gammas=(GAMMA,),
         alphas=(alpha,),
         Cs=Cs or CS[draw.quick],
-        n_centers=M,
+        n_centers=CENTERS[draw.quick],
         seed=draw.seed,
         init=init,
         multi_class=multi_class,
@@ -193,6 +199,16 @@ ROWS = [
         )
         for name in FORMS
     ),
+    Row("Gaussian SVM: sigma", "Gaussian SVM", "sigma", 4.0, better="", tolerance=0.5, digits=1),
+    Row(
+        "basis functions, Gaussian SVM / ours",
+        "Gaussian SVM",
+        "times",
+        5.5,
+        better="",
+        tolerance=0.8,
+        digits=1,
+    ),
 ]
 
 
@@ -224,8 +240,9 @@ EXPERIMENT = Experiment(
     "validation error has not fallen for five.",
     difference="stops after five iterations without a better validation error, not at the first",
     covers=(
+        ("000:207, 003:499-501, 003:524", "protocol of the ten digits"),
         (
-            "000:231-241, 003:503-517",
+            "000:231-241, 003:503-522, 003:533-535",
             "figure 6 top left (figure 4 of 003): errors, basis functions, iterations",
         ),
     ),
@@ -257,12 +274,9 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "5.5 times fewer basis functions.",
-            lambda m: m["Gaussian SVM", "basis"] > 4 * m[f"ours, L = 10, {PRINTED}", "basis"],
+            lambda m: m["Gaussian SVM", "times"] > 4,
             "000:217, 003:536, 000:260, 003:612-614",
-            lambda m: (
-                f"{m['Gaussian SVM', 'basis'] / m[f'ours, L = 10, {PRINTED}', 'basis']:.1f} times "
-                "fewer."
-            ),
+            lambda m: f"{m['Gaussian SVM', 'times']:.1f} times fewer.",
         ),
         Claim(
             "LDA(9) + Gaussian SVM performs poorly; PCA + Gaussian SVM well at a larger L.",

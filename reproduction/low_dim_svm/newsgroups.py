@@ -188,7 +188,7 @@ def ours(
 
 def pictures_of(draw: Draw) -> dict[str, Any]:
     """Return two-dimensional coordinates of the test rows, and what the features keep."""
-    _, _, _, _, kept, n_words = features(draw.data)
+    _, y, _, _, kept, n_words = features(draw.data)
     rows = split(draw)
     model = low_dim_svm(rows, 2, alphas=(1.0,), Cs=(10.0,), mapping="linear", init="random")
     own, lda = model.transform(rows.X_test), shrunk_lda(rows).transform(rows.X_test)
@@ -196,6 +196,7 @@ def pictures_of(draw: Draw) -> dict[str, Any]:
     return {
         "variance": kept,
         "words": float(n_words),
+        "items": float(len(y)),
         "PCA": rows.X_test[:, :2].round(4),
         "LDA": np.column_stack([lda[:, 0], np.zeros(len(lda))]).round(4),
         "LMNN": margin.round(4),
@@ -298,6 +299,7 @@ EXPERIMENT = Experiment(
             for name in METHODS
             if "ours" in name
         ),
+        Row("training items", "pictures", "items", 1162, better="", tolerance=10, digits=0),
         Row("words", "pictures", "words", 2989, better="", tolerance=50, digits=0),
         Row(
             "variance that 1000 components keep, % (published: more than)",

@@ -105,6 +105,7 @@ EXPERIMENT = Experiment(
     "processors as there are. It says something only on a machine that is otherwise idle.",
     difference="as many processors as the machine has; threads in place of Matlab's parfor",
     covers=(
+        ("000:229, 003:567-571", "the parallel version: SVMs and z step, up to 12 processors"),
         (
             "000:244, 003:539",
             "figure 6 bottom right (figure 5 of 003, right): speed-ups with up to 12 processors",

@@ -106,6 +106,7 @@ EXPERIMENT = Experiment(
     difference="the text does not print the fixed hyperparameters nor all M; M = 20, 40, 100 and "
     "all 2000 here",
     covers=(
+        ("000:167, 003:392-399", "protocol of the two spirals"),
         ("000:172, 003:464-466", "figure 2 (figure 1 of 003): boundaries and latent space over M"),
     ),
     quick_note="300 rows of each spiral.",
@@ -142,7 +143,7 @@ EXPERIMENT = Experiment(
         Claim(
             "With a linear F the classes overlap severely.",
             lambda m: m["linear F", "random: training"] > 20,
-            "000:169, 003:400-402",
+            "000:169, 003:400-402, 000:256, 003:644-645",
         ),
         Claim(
             "The more flexible F is, the more classes collapse and the farther apart they are.",

@@ -4,7 +4,7 @@ from reproduction.base import Statement
 
 STATEMENTS = (
     Statement(
-        "004:16",
+        "004:14-16",
         "The joint problem (1): orthonormal A shared by K binary tasks, one SVM each.",
         "tests/max_margin",
         "tested",
@@ -31,6 +31,12 @@ STATEMENTS = (
     ),
     Statement(
         "004:26",
+        "A saddle point has a global optimum if it is concave in alpha and convex in A.",
+        "reproduction mmdr-convergence",
+        "agreed, but it is not convex in A",
+    ),
+    Statement(
+        "004:26",
         "The dual is concave in alpha for any A.",
         "tests/max_margin",
         "agreed: an SVM dual",
@@ -43,7 +49,8 @@ STATEMENTS = (
     ),
     Statement(
         "004:35",
-        "The best A for given alpha: leading eigenvectors of C_w - C_b over the support vectors.",
+        "The best A for given alpha: leading eigenvectors of C_w - C_b over the support vectors, "
+        "by Lanczos.",
         "tests/max_margin",
         "tested",
         "the printed Tr(A^T (.) A) must read Tr(A (.) A^T); singular vectors of V, no D x D matrix",

@@ -42,7 +42,8 @@ def test_choices_do_not_see_the_test_rows():
 
 def test_gaussian_svms_are_those_of_libsvm():
     rows = digits()
-    wrong, n_basis = protocols.gaussian_svm(rows, (0.1,), (10.0,))
+    wrong, n_basis, gamma = protocols.gaussian_svm(rows, (1e-7, 0.1), (10.0,))
+    assert gamma == 0.1
     peer = OneVsRestClassifier(SVC(C=10.0, gamma=0.1)).fit(rows.X, rows.y)
     assert wrong == protocols.error_on_test(peer, rows)
     assert n_basis == sum(len(svm.support_) for svm in peer.estimators_)

@@ -95,6 +95,9 @@ def test_the_record_is_one_of_the_benchmarks_and_makes_the_page(tmp_path):
     assert "| good one | 10 (0.5) | 11.00 +- 1.00 (n=3) | agrees |" in text
     assert "- *Other is better.* (000:2) **Holds.** 5." in text
     assert "**Not measured.**" in text
+    assert "\nFull run; 0.0 minutes of processor time." in text
+    shorter = replace(record, runs={**record.runs, "good": {"error": [10.0]}})
+    assert "Full run, 2 draws are missing;" in page([experiment], {"small": shorter}, "")
     assert (
         "| Low-dimensional SVM (Wang and Carreira-Perpinan 2014) | 1 | 1 | 0 | 0 | 0 | 1 | 0 |"
         in text
@@ -121,6 +124,8 @@ def test_full_draws_come_before_quick_ones(tmp_path):
     assert outcome.quick == {"other"}
     assert [row.verdict for row in outcome.rows[:2]] == ["agrees", "better (quick run)"]
     assert outcome.claims[0].verdict == "holds (quick run)"
+    shown = "\n".join(describe(experiment, write_record(outcome, tmp_path), ""))
+    assert "Full run of 1 of 2 parts, the others quick; 0.0 minutes" in shown
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
