@@ -169,7 +169,7 @@ def figure(values: Values, path: Path) -> None:
         axes[0, 0].plot(
             x,
             y,
-            color=pictures.COLORS[k % pictures.N_COLORS],
+            color="0.3" if name == "ours" else pictures.COLORS[k % pictures.N_COLORS],
             marker=pictures.MARKERS[k % 8],
             ms=4,
             lw=1,
