@@ -66,7 +66,7 @@ def test_a_g_step_waits_for_few_numbers():
         rows_of(Z).attach(BlockRows, index, np.ones(900), Z), 4, 2 * np.eye(5) - 1, C=1.0
     )
     np.testing.assert_allclose(found.parameters[0], expected.parameters[0], atol=1e-4)
-    assert found.gap <= 1e-8
+    assert found.gap <= 1e-6
     args = blocks, 4, 2 * np.eye(5) - 1
     operations, waits = count_waits(lambda: hinge_g_step(*args, C=1.0, start=expected.parameters))
     assert waits < operations / 50

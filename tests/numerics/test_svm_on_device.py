@@ -47,6 +47,7 @@ def test_the_svms_are_those_of_the_host(blocks, taken, multi_class, started, mon
     monkeypatch.setattr(svm_on_device, "WHOLE", taken)
     monkeypatch.setattr(svm_on_device, "CHUNK", 64)
     monkeypatch.setattr(svm_on_device, "MANY_TOL", TOL)
+    monkeypatch.setattr(svm_on_device, "WHOLE_TOL", TOL)
     signs = task_signs(np.arange(N_CLASSES), N_CLASSES, multi_class)
     expected = solve_over_blocks(blocks, signs, 3, tol=TOL)
     start = np.column_stack([expected.coef, expected.intercept + 0.3]) if started else None
@@ -74,6 +75,7 @@ def test_rows_near_the_margins_are_enough(blocks, monkeypatch):
     monkeypatch.setattr(svm_on_device, "CHUNK", 32)
     monkeypatch.setattr(svm_on_device, "GROWTH", 1)
     monkeypatch.setattr(svm_on_device, "MANY_TOL", TOL)
+    monkeypatch.setattr(svm_on_device, "WHOLE_TOL", TOL)
     start = np.column_stack([last.coef, last.intercept])
     found = solve_on_device(Blocks(moved, index, u), signs, 3, tol=TOL, start=start)
     assert (found.gap <= TOL * found.objective).all()

@@ -35,9 +35,9 @@ TAKEN = 2**17
 GROWTH, MOST_ROWS = 3, 500_000
 # SVMs of one in so many rows, to this relative gap, are the first guess.
 SHARE, COARSE_TOL = 8, 1e-2
-# SVMs of rows that are not taken as a whole are solved to this relative gap: the objective of
-# another million rows of the same kind would differ by more.
-MANY_TOL = 1e-4
+# Those that are taken as a whole are solved to this relative gap: all labels are the same. Others
+# to the second one: the objective of another million rows of the same kind would differ by more.
+WHOLE_TOL, MANY_TOL = 1e-6, 1e-4
 # Rows of one sign are merged if their slack lies between the same two of these.
 EDGES = np.array([-0.3, 0.0, 0.3])
 N_CELLS = 2 * (len(EDGES) + 1)
@@ -260,7 +260,7 @@ def solve_on_device(
 ) -> SVMs:
     """Solve one linear SVM per column of `signs` to a relative duality gap of `tol`.
 
-    Of rows that are too many to be taken as a whole, to one of 1e-4 if that is larger.
+    To one of 1e-6 if that is larger; of rows that are too many to be taken as a whole, 1e-4.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def solve_on_device(
     ...     def sum(self, function, *arguments):
     ...         return function(0, np.array([[-1.0], [1.0]]), np.arange(2), np.ones(2), *arguments)
     >>> svms = solve_on_device(Block(), np.array([[-1], [1]]), 1, tol=1e-8)
-    >>> svms.coef.round(4), bool(svms.gap[0] < 1e-8)
+    >>> svms.coef.round(4), bool(svms.gap[0] < 1e-6)
     (array([[1.]]), True)
     """
     signs = np.asarray(signs, dtype=float)
@@ -296,8 +296,8 @@ def solve_on_device(
     guess = np.zeros((n_svms, n_dimensions + 1)) if start is None else start.copy()
     best, upper, lower = guess.copy(), np.full(n_svms, np.inf), np.zeros(n_svms)
     left, last_gap, known = np.arange(n_svms), np.full(n_svms, np.inf), None
+    tol = max(tol, WHOLE_TOL if most is None else MANY_TOL)
     if most is not None:
-        tol = max(tol, MANY_TOL)
         chosen = np.sort(np.random.default_rng(0).choice(n_rows, n_rows // SHARE, replace=False))
         some_rows = blocks.sum(pick, chosen, len(chosen) / n_rows)
         there = np.bincount(on_host(some_rows.class_index), minlength=len(signs)) > 0

@@ -14,8 +14,9 @@ from supred.numerics.svm_central_path import INSIDE
 LOPSIDED = 0.02
 # A path that begins at a guess begins with at least this mu.
 LEAST_MU = 0.02
-# On a device it begins nearer to its end, with this part of mu.
-FIRST_MU = 0.1
+# On a device mu is this over the mean slack: rows that the z step has put on the margins of a guess
+# leave them together, which takes a long path; the farther they are the better is the guess.
+FIRST_MU = 0.05
 
 
 @dataclass
@@ -150,7 +151,9 @@ def start_at(
     slack = 1.0 - y * scores(rows, v)
     xp, far = place_of(y).xp, abs(slack)
     mu = (q * far).sum(axis=1, keepdims=True) / q.sum(axis=1, keepdims=True)
-    mu = xp.clip(mu if place_of(y).is_host else FIRST_MU * mu, LEAST_MU, most_mu) * (q / u)
+    if not place_of(y).is_host:
+        mu, most_mu = FIRST_MU / at_least(mu, FIRST_MU), min(most_mu, 1.0)
+    mu = xp.clip(mu, LEAST_MU, most_mu) * (q / u)
     least = 2.0 * mu / (xp.sqrt(xp.square(slack) + 4.0 * xp.square(mu)) + 2.0 * mu + far)
     least = xp.clip(least, INSIDE, None)
     share = xp.where(slack < 0, least, 1.0 - least)
