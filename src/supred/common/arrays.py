@@ -114,6 +114,10 @@ class Place:
         """Return an array of zeros; `dtype` is a name or a type of NumPy's."""
         return self._made("zeros", shape, dtype)
 
+    def arange(self, count: int) -> Any:
+        """Return the integers from 0 to `count` - 1, made here."""
+        return np.arange(count) if self.is_host else self.xp.arange(count, device=self.device)
+
     def _made(self, function: str, shape: tuple[int, ...], dtype: Any) -> Any:
         if self.is_host:
             return getattr(np, function)(shape, dtype)

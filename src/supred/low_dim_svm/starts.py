@@ -265,5 +265,5 @@ def class_confusion(
     n_classes : int
     """
     positive = rows.weights[:, None] * positive_part(project(block))
-    members = rows.class_index[:, None] == place_of(positive).put(np.arange(n_classes))
+    members = rows.class_index[:, None] == place_of(positive).arange(n_classes)
     return rows, on_host(cast(members.T, float) @ positive)

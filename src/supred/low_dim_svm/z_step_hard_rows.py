@@ -71,8 +71,8 @@ def solve_hard_rows(
     xi = positive_part(slack) + spread
     r = xi - slack
     result_z, result_t = copied(z), t * part
-    rows = put(np.arange(n_rows))
-    lower, upper = put(np.full(n_rows, -np.inf)), put(np.full(n_rows, np.inf))
+    rows, nothing = place.arange(n_rows), place.zeros((n_rows,), float)
+    lower, upper = nothing - np.inf, nothing + np.inf
 
     def cost_of(point: np.ndarray, slack: np.ndarray) -> np.ndarray:
         """Return ||z - F||^2 + c sum_k max(0, e_k)."""

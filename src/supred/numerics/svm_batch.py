@@ -129,7 +129,7 @@ def best_biases(y: Any, u: Any, scores: Any) -> Any:
     array([-0.5])
     """
     place = place_of(u)
-    xp, svms = place.xp, place.put(np.arange(len(u)))
+    xp, svms = place.xp, place.arange(len(u))
     least = LEAST_BOUND * xp.max(u, axis=1)[:, None]
     corners = xp.where(u < least, np.inf, y - scores)
     order = xp.argsort(corners, axis=1)

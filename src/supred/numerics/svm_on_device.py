@@ -82,7 +82,7 @@ class TakenRows:
         if self.most is None or both.u.shape[1] <= self.most:
             return both
         nearest = smallest(_distance(both.slack, both.u), self.most)
-        return both.of((place.put(np.arange(len(nearest)))[:, None], nearest))
+        return both.of((place.arange(len(nearest))[:, None], nearest))
 
 
 def look(
@@ -123,14 +123,13 @@ def look(
     taken : TakenRows
     """
     place = place_of(Z)
-    xp, put = place.xp, place.put
+    xp = place.xp
     n_rows, n_svms = len(Z), len(guess)
-    svms = put(np.arange(n_svms))
+    svms = place.arange(n_svms)
     y, slack = _slacks(Z, class_index, guess, signs)
     bounds = u[:, None] * (y != 0)
     losses = (bounds * positive_part(slack)).sum(axis=0)
-    merged = place.zeros((n_svms, N_CELLS, 1 + Z.shape[1]), float)
-    number = first + put(np.arange(n_rows))
+    number = first + place.arange(n_rows)
     if known is not None:
         # Known rows of other blocks are the one beyond the last.
         inside = (known >= first) & (known < first + n_rows)
@@ -146,11 +145,11 @@ def look(
         most,
     )
     if most is None:
-        return losses, merged, every
+        return losses, place.zeros((n_svms, N_CELLS, 1 + Z.shape[1]), float), every
     wide = xp.concatenate([place.zeros((n_rows, 1), float) + 1.0, Z], axis=1)
-    cells = _cells(slack, y)
-    for cell in range(N_CELLS):
-        merged[:, cell] = tall_product(bounds * (cells == cell), wide)
+    members = _cells(slack, y)[:, :, None] == place.arange(N_CELLS)
+    weights = (bounds[:, :, None] * members).reshape(n_rows, -1)
+    merged = tall_product(weights, wide).reshape(n_svms, N_CELLS, -1)
     if n_rows <= most:
         return losses, merged, every
     nearest = smallest(_distance(every.slack, every.u), most)
