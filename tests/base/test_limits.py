@@ -306,3 +306,9 @@ def test_an_array_for_one_number(made, name, value):
 def test_what_is_no_array(made, name, value):
     with pytest.raises(ValueError, match=f"{name} cannot be read as numbers"):
         made(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("made", having("class_weight"))
+def test_balanced_classes_of_which_one_has_no_weight(made):
+    with pytest.raises(ValueError, match=r"all weights are zero for class\(es\) \[1\]"):
+        made(class_weight="balanced").fit(X, y, sample_weight=np.where(y == 1, 0.0, 1.0))

@@ -117,7 +117,8 @@ def _class_weights(
         return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
         counts = np.bincount(class_index, weights=weights, minlength=len(classes))
-        return weights.sum() / (len(classes) * np.maximum(counts, np.finfo(float).tiny))
+        shares = np.zeros(len(classes))  # of a class without weight too: the caller says so
+        return np.divide(weights.sum(), len(classes) * counts, out=shares, where=counts > 0)
     if not isinstance(class_weight, dict):
         raise ValueError(
             f"class_weight={class_weight!r} is not known; use None, 'balanced' or a dict."
