@@ -5,7 +5,6 @@ import faulthandler
 import os
 import re
 import signal
-import sys
 import tempfile
 import traceback
 import warnings
@@ -44,9 +43,10 @@ KINDS: dict[str, Recipe] = {
 }
 # Of so many cases of the first kind one of this kind is run: they start processes.
 EVERY = {"kills": 1000, "command_line": 4, "tables": 4, "sources": 4}
-# Seconds that a case may take; those of kills start four processes.
-CASE_SECONDS, KILLS_SECONDS = 60, 400
-FAILURES_SHOWN = 50
+# Seconds of processor time that a case may take, of the clock's this many times more: other
+# programs may use the machine.
+CASE_SECONDS, PATIENCE = 60, 10
+FAILURES_SHOWN, CASES_SHOWN = 50, 5
 
 
 class TooSlowError(Exception):
@@ -84,15 +84,14 @@ class Failure:
 def run_case(kind: str, number: int, seed: int) -> Failure | None:
     """Run one case in an empty folder; return its failure, None if all is well."""
     recipe = draw(kind, number, seed)
-    limit = KILLS_SECONDS if kind == "kills" else CASE_SECONDS
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             # Warnings of scikit-learn's are of the cases' own doing: tables without names, say.
-            with time_limit(limit), warnings.catch_warnings():
+            with time_limit(CASE_SECONDS), warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
-                exec(compile(recipe, f"<{kind}:{number}>", "exec"), {"__name__": "fuzz"})
+                exec(compile(recipe, f"<{kind}>", "exec"), {"__name__": "fuzz"})
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -123,7 +122,7 @@ def schedule(kinds: list[str]) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def time_limit(seconds: int) -> Iterator[None]:
-    """Raise TooSlowError if the block takes longer (where the system has alarms).
+    """Raise TooSlowError if the block computes for longer (where the system has alarms).
 
     An alarm is heard between lines of Python. A block that does not come back from compiled code
     ends the program after a while, with the lines where it hangs.
@@ -135,15 +134,18 @@ def time_limit(seconds: int) -> Iterator[None]:
     def ring(signum: int, frame: FrameType | None) -> None:
         raise TooSlowError(f"not finished after {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
-    faulthandler.dump_traceback_later(3 * seconds, exit=True)
+    timers = {signal.ITIMER_PROF: signal.SIGPROF, signal.ITIMER_REAL: signal.SIGALRM}
+    before = {number: signal.signal(number, ring) for number in timers.values()}
+    for timer, limit in zip(timers, (seconds, PATIENCE * seconds), strict=True):
+        signal.setitimer(timer, limit)
+    faulthandler.dump_traceback_later(2 * PATIENCE * seconds, exit=True)
     try:
         yield
     finally:
         faulthandler.cancel_dump_traceback_later()
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for timer, number in timers.items():
+            signal.setitimer(timer, 0)
+            signal.signal(number, before[number])
 
 
 def _place_of(error: BaseException) -> str:
@@ -154,7 +156,10 @@ def _place_of(error: BaseException) -> str:
 
 
 def campaign(kinds: list[str], seed: int, *, seconds: float, cases: float) -> dict[str, Any]:
-    """Run cases until the time is up or there were enough; return counts and failures."""
+    """Run cases until the time is up or there were enough; return counts and failures.
+
+    The first failure of its kind is printed at once.
+    """
     began = perf_counter()
     counts: Counter[str] = Counter()
     failures: dict[tuple[str, str, str], list[Failure]] = {}
@@ -164,7 +169,11 @@ def campaign(kinds: list[str], seed: int, *, seconds: float, cases: float) -> di
         counts[kind] += 1
         failure = run_case(kind, number, seed)
         if failure is not None:
-            failures.setdefault(failure.signature, []).append(failure)
+            group = failures.setdefault(failure.signature, [])
+            group.append(failure)
+            if len(group) == 1 and len(failures) <= FAILURES_SHOWN:
+                print(f"\n--- {failure.case}: {failure.error[:400]}\n    in {failure.place}")
+                print(failure.recipe, flush=True)
     return {"counts": dict(counts), "failures": list(failures.values())}
 
 
@@ -188,12 +197,11 @@ def main(arguments: list[str] | None = None) -> int:
         20.0 if options.quick else np.inf if np.isfinite(options.cases) else 120.0
     )
     found = campaign(options.only, options.seed, seconds=seconds, cases=options.cases)
-    for group in found["failures"][:FAILURES_SHOWN]:
-        first = min(group, key=lambda failure: len(failure.recipe))
-        print(f"\n--- {len(group)} x {first.error[:400]}\n    in {first.place}, case {first.case}")
-        print(first.recipe)
+    for group in found["failures"]:
+        cases = ", ".join(failure.case for failure in group[:CASES_SHOWN])
+        print(f"{len(group)} x {group[0].error[:100]} in {group[0].place}: {cases}")
     total = sum(found["counts"].values())
-    print(", ".join(f"{kind} {count}" for kind, count in found["counts"].items()), file=sys.stderr)
+    print(", ".join(f"{kind} {count}" for kind, count in found["counts"].items()))
     n_failed = sum(len(group) for group in found["failures"])
     print(f"\n{total - n_failed} passed, {n_failed} failed", flush=True)
     return 1 if n_failed else 0

@@ -15,6 +15,7 @@ from benchmarks.fuzz import checks
 
 EXPONENTS = (0, 0, 0, 3, 8, 18, 30, 100, 200)
 SCALES = tuple(10.0 ** (sign * k) for k in EXPONENTS for sign in (1, -1))
+SPARSE = ("csr_matrix", "csr_array", "csc_matrix", "coo_array")
 SHIFTS = (0.0, 0.0, 0.0, 1.0, -1e3, 1e6)
 
 # Parameters and the expressions that they may take.
@@ -132,6 +133,8 @@ def rows_and_labels(rng: np.random.Generator, *, tame: bool = False) -> list[str
     """Return lines that make X and y; tame ones have an ordinary scale."""
     n_classes = int(rng.integers(2, 5))
     n_rows = int(rng.integers(2 * n_classes, 60))
+    if rng.random() < 0.03:
+        n_rows = n_classes  # one of each
     n_features = int(rng.integers(1, 8))
     lines = [
         f"rng = np.random.default_rng({int(rng.integers(10**6))})",
@@ -147,15 +150,25 @@ def rows_and_labels(rng: np.random.Generator, *, tame: bool = False) -> list[str
         lines.append("X = np.round(X)")
     if rng.random() < 0.1:
         lines.append("y = np.where(np.arange(len(y)) == 3, y.max() + 1, y)  # a class of one row")
+    single = tame
     if not tame:
         shift, scale = pick(rng, SHIFTS), pick(rng, SCALES)
         lines.append(f"X = (X + {shift:g}) * {scale:g}")
-    if rng.random() < 0.2 and (tame or scale in (1.0, 1e-3, 1e3, 1e-8, 1e8)):
+        single = scale in (1.0, 1e-3, 1e3, 1e-8, 1e8)
+        spread = pick(rng, ("X[0, -1] = 1e300", "X = X * np.geomspace(1e-90, 1e90, X.shape[1])"))
+        if rng.random() < 0.1:
+            lines.append(f"{spread}  # hides all others")
+            single = False
+    if rng.random() < 0.05:
+        lines.append("X = np.asfortranarray(X)")
+    if rng.random() < 0.2 and single:
         lines.append("X = X.astype(np.float32)")
     if rng.random() < 0.1:
-        lines.append("X = sparse.csr_matrix(X)")
+        lines.append(f"X = sparse.{pick(rng, SPARSE)}(X)")
     if rng.random() < 0.15:
-        lines.append("y = np.array(['a', 'b', 'c', 'd', 'e'])[y]")
+        lines.append(
+            f"y = np.array(['a', 'b', 'c', 'd', 'e']{pick(rng, ('', ', dtype=object'))})[y]"
+        )
     return lines
 
 
@@ -164,5 +177,15 @@ def weights(rng: np.random.Generator) -> str:
     kind = int(rng.integers(6))
     if kind > 2:
         return "None"
+    if rng.random() < 0.2:
+        return pick(
+            rng,
+            (
+                "np.where(np.arange(len(y)) % 3 == 1, 0.0, 1.0)",
+                "np.where(np.arange(len(y)) < len(y) / 2, 0.0, 1.0)",
+                "np.geomspace(1e-12, 1e12, len(y))",
+                "np.geomspace(1e-150, 1e150, len(y))",
+            ),
+        )
     scale = 10.0 ** pick(rng, (0, 0, -3, 6, -10, 11, -40, 50, -200, 200))
     return f"{scale:g} * rng.uniform(0.1, 2.0, size=X.shape[0])"

@@ -24,10 +24,10 @@ UNCLEAR = (
 
 @contextmanager
 def no_numeric_warnings() -> Iterator[None]:
-    """Turn NumPy's RuntimeWarnings from inside the library into failures."""
+    """Turn RuntimeWarnings into failures, those of NumPy's and SciPy's own functions too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        warnings.filterwarnings("error", category=RuntimeWarning, module=r"supred\b.*")
+        warnings.filterwarnings("error", category=RuntimeWarning)
         yield
 
 
@@ -101,7 +101,8 @@ def check_row_alone(estimator: Any, X: Any, y: Any) -> None:
     fitted = fit(estimator, X, y)
     if fitted is not None:
         whole = fitted.transform(X)
-        alone = np.vstack([fitted.transform(X[k : k + 1]) for k in range(0, X.shape[0], 5)])
+        rows = X.tocsr() if sparse.issparse(X) else X
+        alone = np.vstack([fitted.transform(rows[k : k + 1]) for k in range(0, X.shape[0], 5)])
         _close(whole[::5], alone, "a row alone and in a batch", _precision(X))
 
 

@@ -16,7 +16,7 @@ WAYS = ("memory map", "npy", "csv", "parquet", "dask", "dask")
 
 def recipe(rng: np.random.Generator) -> str:
     """Return the lines of a case."""
-    lines = [line for line in rows_and_labels(rng) if "csr" not in line]
+    lines = [line for line in rows_and_labels(rng) if "sparse" not in line]
     way = pick(rng, WAYS)
     call = f"sources.check_source({estimator(rng, among=TAKES_SOURCES)}, X, y, {way!r})"
     return HEAD + "\n".join(["from benchmarks.fuzz import sources", *lines, call]) + "\n"

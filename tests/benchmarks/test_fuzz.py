@@ -1,9 +1,11 @@
 """The hostile campaign in short, on a fixed seed: `python -m benchmarks fuzz` draws more."""
 
+import signal
+
 import pytest
 
-from benchmarks.fuzz import sources
-from benchmarks.fuzz._campaign import Failure, run_case
+from benchmarks.fuzz import commands, sources
+from benchmarks.fuzz._campaign import Failure, TooSlowError, main, run_case, time_limit
 
 SEED = 21
 CASES = {
@@ -41,3 +43,48 @@ def test_a_case_that_fails_is_told(monkeypatch):
     failure = run_case("tables", 0, SEED)
     assert isinstance(failure, Failure)
     assert failure.error == "ValueError: no"
+
+
+def test_a_campaign_tells_each_kind_of_failure_once(monkeypatch, capfd):
+    monkeypatch.setitem(
+        run_case.__globals__["KINDS"],
+        "tables",
+        lambda rng: f"raise ValueError('no {rng.integers(9)}')",
+    )
+    assert main(["--only", "tables", "--cases", "4"]) == 1
+    told = capfd.readouterr().out
+    assert told.count("--- tables:") == 1
+    assert "4 x ValueError: no" in told
+    assert "0 passed, 4 failed" in told
+
+
+def _compute_without_end():
+    while True:
+        pass
+
+
+def test_a_case_that_computes_without_end_is_too_slow():
+    with pytest.raises(TooSlowError), time_limit(1):
+        _compute_without_end()
+
+
+TABLE = "a,b,y\n" + "".join(f"{k % 7},{k % 5},{'uv'[k % 2]}\n" for k in range(40))
+
+
+def test_models_are_compared_without_their_times(tmp_path, monkeypatch):
+    """What `check_kill` compares: equal fits are equal, others are not."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text(TABLE, encoding="utf-8")
+    fit = ("fit", "table.csv", "--target", "y", "--method", "LowDimSVC", "--folds", "0")
+    for name, more in {"one": (), "same": (), "other": ("--set", "C=2")}.items():
+        assert commands.call(*fit, *more, "--out", f"{name}.supred").code == 0
+    assert (tmp_path / "one.supred").read_bytes() != (tmp_path / "same.supred").read_bytes()
+    one, same, other = (commands._without_times(f"{n}.supred") for n in ("one", "same", "other"))
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
+def test_a_fit_that_is_killed_ends_at_the_same_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    commands.check_kill(0.9)

@@ -94,3 +94,11 @@ def test_a_huge_penalty_leaves_no_row_without_a_solution(n_classes):
     before, after = (row_losses(class_scores(z, coef, intercept), class_index) for z in (F, Z))
     assert np.isfinite(Z).all()
     assert after.sum() < before.sum()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_far_on_one_side_leave_no_hessian_singular(seed):
+    """There a Hessian is a difference of equal terms, whose rounding c times hides the identity."""
+    F, class_index, coef, intercept = problem(4, 2, seed=seed, n_rows=200)
+    Z = log_z_step(1e12 * F, class_index, 1e-7 * coef, intercept, c=1e29)
+    assert np.isfinite(Z).all()

@@ -125,3 +125,11 @@ def test_iteration_limit_is_told():
     result = learn_scales(X, signs, np.ones((60, 1)), np.full(6, 0.2), max_iter=1, tol=1e-9)
     assert result.stopping_reason != "converged"
     assert "max_iter=1" in result.message
+
+
+def test_rows_too_far_apart_for_a_gradient():
+    X, signs = np.array([[1.0, 2.0], [-1.0, -2.0]]), np.array([[1.0], [-1.0]])
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        result = learn_scales(X, signs, np.ones((2, 1)), np.full(2, 1e9))
+    np.testing.assert_array_equal(result.scales, 1e9)
+    assert result.stopping_reason == "converged"

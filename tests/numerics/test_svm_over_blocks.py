@@ -136,3 +136,18 @@ def test_the_compiled_path_is_the_reference():
     )
     np.testing.assert_allclose(found.coef, expected.coef, rtol=1e-9)
     np.testing.assert_allclose(found.intercept, expected.intercept, rtol=1e-9)
+
+
+def test_rounds_end_when_all_rows_are_in_the_set(monkeypatch):
+    """A gap that stays open then, by rounding, would be asked for again and again."""
+    solve = svm_over_blocks._solve_together
+    monkeypatch.setattr(
+        svm_over_blocks, "_solve_together", lambda *path: (solve(*path)[0], np.zeros(1))
+    )
+    Z, class_index, weights = rows(n_rows=60, n_classes=2)
+    blocks = Blocks(Z, class_index, weights)
+    found = solve_over_blocks(blocks, np.array([[-1], [1]]), 3, tol=1e-8)
+    assert found.gap == found.objective  # nothing is certified
+    assert blocks.n_asked < svm_over_blocks.MAX_ROUNDS / 2
+    reference = solve_linear_svms(Z, 2.0 * class_index[:, None] - 1.0, weights, tol=1e-8)
+    np.testing.assert_allclose(found.objective, reference[0].objective, rtol=1e-6)

@@ -91,3 +91,14 @@ def test_other_parts_hold_out_other_rows_of_every_class():
         np.testing.assert_array_equal(
             np.bincount(index[other.held_out]), np.bincount(index[part.held_out])
         )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_rows_are_scaled_as_dense_ones_are(seed):
+    X = np.random.default_rng(seed).normal(size=(33, 4))
+    X[:, 0] = X[0, 0]  # by rounding, a constant column used to count as one that varies
+    X[::2, 1] = 0.0
+    for weights in (np.ones(33), np.random.default_rng(1).random(33)):
+        dense, thin = scaling_of(X, weights), scaling_of(sparse.csr_matrix(X), weights)
+        np.testing.assert_array_equal(thin.shift, dense.shift)
+        np.testing.assert_array_equal(thin.factor, dense.factor)

@@ -373,6 +373,11 @@ def test_other_bad_collections(client, digits):
     frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), npartitions=1)
     with pytest.raises(ValueError, match=r"column\(s\) \['b'\] that do not hold numbers"):
         LowDimSVC().fit(frame, [0, 1])
+    nobody = frame[frame.a > 2]
+    with pytest.raises(ValueError, match="y has no rows"):
+        LowDimSVC().fit(nobody[["a"]], nobody.b)
+    with pytest.raises(ValueError, match="X has no rows"):
+        LowDimSVC().fit(nobody[["a"]], [])
     with pytest.raises(ValueError, match="all rows in memory"):
         LowDimSVC(mapping=DecisionTreeRegressor()).fit(X, y)
 

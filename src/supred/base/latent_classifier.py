@@ -4,6 +4,7 @@ from abc import abstractmethod
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -102,6 +103,9 @@ class LatentClassifier(
         """
         found = validate_data(self, X, *y, reset=reset, **{**self._options_for(X, far), **options})
         X, *labels = found if y else (found,)
+        if sparse.issparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()  # entries that are stored in parts are sums of these everywhere
         if reset:
             check_n_jobs(getattr(self, "n_jobs", None))
             self._unit_exponent = unit_exponent(X, "X", stacklevel=5)

@@ -19,6 +19,8 @@ from supred.common.arrays import cast, is_foreign, on_host, type_name
 # The exponents of two up to which rows and weights are used as they are.
 SAFE_EXPONENT = {np.dtype(np.float64): 64, np.dtype(np.float32): 24}
 SAFE_WEIGHTS = 40
+# Positive weights differ by no more than this power of two.
+MOST_SPREAD = 100
 # Rows whose numbers are smaller than this are safe.
 SAFE_NUMBER = {kind: 2.0 ** (exponent + 1) for kind, exponent in SAFE_EXPONENT.items()}
 # Rows to predict may be so many times larger than a safe number, and not more.

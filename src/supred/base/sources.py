@@ -35,6 +35,8 @@ def refuse_source(model: Any, X: Any) -> None:
 
 def check_source(model: Any, X: RowSource, *, reset: bool) -> None:
     """Check number and names of the features, or note them if `reset`."""
+    if reset and X.shape[0] == 0:
+        raise ValueError("X has no rows; give rows of at least two classes.")
     n_features, names = X.shape[1], X.feature_names
     known = getattr(model, "feature_names_in_", None)
     if reset:

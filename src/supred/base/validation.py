@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from supred.base.scales import SAFE_NUMBER, SAFE_WEIGHTS, in_unit, unit_exponent
-from supred.common.arguments import one_line
+from supred.base.scales import MOST_SPREAD, SAFE_NUMBER, SAFE_WEIGHTS, in_unit, unit_exponent
+from supred.common.arguments import as_numbers
 
 # Rows of up to this many numbers are looked at here, before scikit-learn does.
 MOST_NUMBERS = 100_000
@@ -74,7 +74,7 @@ def check_weights(
     elif isinstance(sample_weight, Real):
         weights = np.full(n_rows, float(sample_weight))
     else:
-        weights = _as_numbers(sample_weight, name)
+        weights = as_numbers(name, sample_weight, "give one number per row")
         if weights.ndim != 1:
             raise ValueError(
                 f"{name} must be 1D array-like, one weight per row; got shape {weights.shape}."
@@ -100,16 +100,13 @@ def check_weights(
     return weights
 
 
-def _as_numbers(sample_weight: Any, name: str) -> np.ndarray:
-    try:
-        return np.array(sample_weight, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} cannot be read as numbers ({one_line(error)}); give one number per row."
-        ) from error
-
-
 def _in_safe_unit(weights: np.ndarray, name: str) -> np.ndarray:
+    largest, least = weights.max(), weights.min(where=weights > 0, initial=np.inf)
+    if least < largest * 2.0**-MOST_SPREAD:
+        raise ValueError(
+            f"{name} goes from {least:.2g} to {largest:.2g}; use weights that differ by no more "
+            f"than a factor of 2^{MOST_SPREAD}, or 0 for rows that do not count."
+        )
     return in_unit(weights, unit_exponent(weights, name, safe=SAFE_WEIGHTS, stacklevel=6))
 
 
@@ -120,7 +117,8 @@ def _class_weights(
         return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
         counts = np.bincount(class_index, weights=weights, minlength=len(classes))
-        return weights.sum() / (len(classes) * np.maximum(counts, np.finfo(float).tiny))
+        shares = np.zeros(len(classes))  # of a class without weight too: the caller says so
+        return np.divide(weights.sum(), len(classes) * counts, out=shares, where=counts > 0)
     if not isinstance(class_weight, dict):
         raise ValueError(
             f"class_weight={class_weight!r} is not known; use None, 'balanced' or a dict."
@@ -129,7 +127,8 @@ def _class_weights(
     unknown = [label for label in class_weight if label not in known]
     if unknown:
         raise ValueError(f"class_weight names class(es) {unknown} that are not in y.")
-    result = _as_numbers([class_weight.get(k, 1.0) for k in classes.tolist()], "class_weight")
+    given = [class_weight.get(k, 1.0) for k in classes.tolist()]
+    result = as_numbers("class_weight", given, "give one number per class")
     if (result < 0).any() or not np.isfinite(result).all():
         raise ValueError("class_weight holds a negative or non-finite weight; use weights >= 0.")
     return result

@@ -16,7 +16,13 @@ from supred.category_space.problem import (
     linear_problem,
 )
 from supred.category_space.solver import Criterion
-from supred.common.arguments import check_choice, check_integer, check_real
+from supred.common.arguments import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_real,
+    is_auto,
+)
 from supred.numerics.kernel_basis import (
     AUTO_ALL,
     AUTO_LANDMARKS,
@@ -29,6 +35,8 @@ from supred.numerics.kernel_choice import choose_kernel
 # With n_landmarks="auto" and whitening, which takes the cube of their number: all rows up to the
 # first number, else half of them, at most the second number.
 LANDMARKS = 300, 500
+# Each start is a fit.
+MOST_STARTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -63,15 +71,15 @@ class Settings:
         check_choice("classifier", self.classifier, ("auto", "angle", "linear"))
         check_choice("auxiliary_step", self.auxiliary_step, ("exact", "heuristic"))
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        if self.alpha != "auto":
+        if not is_auto(self.alpha):
             check_real("alpha", self.alpha, low=0, high_inclusive=False)
         check_real("margin", self.margin, low=0, high_inclusive=False)
         if self.overlap_penalty is not None:
             check_real("overlap_penalty", self.overlap_penalty, low=0, high_inclusive=False)
-        if self.n_init != "auto":
-            check_integer("n_init", self.n_init, low=0)
+        if not is_auto(self.n_init):
+            check_integer("n_init", self.n_init, low=0, high=MOST_STARTS)
         check_integer("max_iter", self.max_iter, low=1)
-        if self.tol != "auto":
+        if not is_auto(self.tol):
             check_real("tol", self.tol, low=0)
         for name in ("margin", "overlap_penalty"):
             if getattr(self, name) and self.criterion != "squared":
@@ -84,6 +92,8 @@ class Settings:
                 f"margin={self.margin!r} cannot be combined with "
                 f"overlap_penalty={self.overlap_penalty!r}; use one of them."
             )
+        check_flag("certify", self.certify)
+        check_flag("whiten", self.whiten)
         if self.certify:
             self.check_certifiable("certify=True")
 

@@ -208,7 +208,7 @@ def choose_neighbors(
         problem.weights,
         graph.epsilon,
         settings.beta,
-        tuple(count for count in NEIGHBORS if count <= most) if search else (most,),
+        (search and tuple(count for count in NEIGHBORS if count <= most)) or (most,),
         check_random_state(settings.random_state),
     )
     if isinstance(graph.index, NeighborIndex) and held_out.n_neighbors < most:

@@ -11,7 +11,7 @@ from supred.class_embedding.eigenvectors import METHODS
 from supred.class_embedding.partial_labels import encode_partial_labels, tie_weights
 from supred.class_embedding.row_classifier import ClassifierChoice
 from supred.class_embedding.shares import ClassShares
-from supred.common.arguments import check_choice, check_integer, check_real
+from supred.common.arguments import as_numbers, check_choice, check_integer, check_real
 
 COORDINATES = ("auto", "flow", "spectral")
 # Neighbours per row: Poisson learning's for the flow, the paper's for the eigenvectors.
@@ -153,7 +153,7 @@ def check_prior(class_prior: Any, classes: np.ndarray, coordinates: str) -> Clas
         )
     if isinstance(class_prior, str):
         return ClassShares.of(class_prior, len(classes))
-    prior = np.array(class_prior, dtype=float)
+    prior = as_numbers("class_prior", class_prior, "give one share per class")
     if prior.shape != classes.shape:
         raise ValueError(
             f"class_prior has shape {prior.shape}; give one share for each of the "

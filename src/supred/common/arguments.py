@@ -28,6 +28,8 @@ LARGEST_COUNT = 2**53
 MOST_COMPONENTS = 1000
 # No parameter has a use beyond this; its square is finite, and itself in single precision.
 LARGEST_PARAMETER = 1e30
+# More threads than any machine has.
+MOST_JOBS = 10_000
 
 
 def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
@@ -35,6 +37,11 @@ def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
     if not (isinstance(value, str) and value in options):
         wanted = ", ".join(repr(option) for option in options)
         raise ValueError(f"{name}={value!r} is not known; use one of {wanted}.")
+
+
+def is_auto(value: Any) -> bool:
+    """Tell whether a parameter is the word "auto"; an array is not."""
+    return isinstance(value, str) and value == "auto"
 
 
 def check_real(
@@ -89,10 +96,10 @@ def check_n_jobs(n_jobs: Any) -> None:
     >>> check_n_jobs(-1)
     """
     whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not whole or n_jobs == 0):
+    if n_jobs is not None and (not whole or n_jobs == 0 or abs(n_jobs) > MOST_JOBS):
         raise ValueError(
             f"n_jobs={n_jobs!r} is out of range; use None, a whole number of threads or "
-            "processes, or -1 for all cores."
+            f"processes up to {MOST_JOBS}, or -1 for all cores."
         )
 
 
@@ -100,6 +107,34 @@ def check_flag(name: str, value: Any) -> None:
     """Raise a ValueError if `value` is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}={value!r} is not known; use True or False.")
+
+
+def as_numbers(name: str, values: Any, what: str, dtype: Any = float) -> np.ndarray:
+    """Return a copy of values as an array of numbers, or raise a ValueError that names them.
+
+    Parameters
+    ----------
+    name : str
+    values : array-like
+    what : str
+        What to give instead.
+    dtype : dtype
+
+    Examples
+    --------
+    >>> from supred.common.arguments import as_numbers
+    >>> as_numbers("prior", [1, "2"], "give one share per class")
+    array([1., 2.])
+    """
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind == "c":
+            raise TypeError("they are complex")
+        return found.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"{name} cannot be read as numbers ({one_line(error)}); {what}."
+        ) from error
 
 
 def one_line(error: BaseException) -> str:

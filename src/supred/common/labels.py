@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -54,8 +55,15 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     else:
         y = column_or_1d(y, warn=True)
         check_no_label_missing(y, name=name)
-        check_classification_targets(y)
-        classes, class_index = np.unique(y, return_inverse=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name=name)
+        try:
+            check_classification_targets(y)
+            classes, class_index = np.unique(y, return_inverse=True)
+        except TypeError as error:
+            raise TypeError(
+                f"{name} holds labels that cannot be sorted ({error}); use numbers or strings."
+            ) from error
     if len(classes) < 2:
         raise ValueError(
             f"{name} holds one class only ({classes.tolist()}); "

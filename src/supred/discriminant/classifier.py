@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from supred.base.mapped_classifier import MappedClassifier
 from supred.base.state import register
 from supred.base.validation import check_weights
-from supred.common.arguments import check_integer, check_real
+from supred.common.arguments import check_integer, check_real, is_auto
 from supred.common.arrays import on_host, place_of
 from supred.discriminant.directions import Discriminant, Problem, discriminate
 from supred.numerics.class_scatter import members_of
@@ -148,7 +148,7 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         self
         """
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        if self.alpha != "auto":
+        if not is_auto(self.alpha):
             check_real("alpha", self.alpha, low=0, low_inclusive=False, high_inclusive=False)
         X, classes, class_index = self._validate_rows_and_labels(X, y)
         K = len(classes)

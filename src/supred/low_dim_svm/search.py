@@ -10,7 +10,13 @@ from sklearn.utils import check_random_state
 
 from supred.base.progress import progress_bar
 from supred.base.validation import check_weights
-from supred.common.arguments import check_choice, check_integer, check_n_jobs, check_real
+from supred.common.arguments import (
+    LARGEST_PARAMETER,
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    check_real,
+)
 from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.classifier import LowDimSVC
 from supred.low_dim_svm.mappings.choice import choose_centers, gamma_of
@@ -259,7 +265,8 @@ class LowDimSVCCV(LowDimModel):
         if self.mapping == "rbf":
             scale = gamma_of("scale", X, weights)
             if self.gammas is None:
-                gammas = [factor * scale for factor in GAMMA_FACTORS]
+                # rows that are all but equal have a scale that no gamma may have
+                gammas = [min(factor * scale, LARGEST_PARAMETER) for factor in GAMMA_FACTORS]
             else:
                 given = _sequence("gammas", self.gammas)
                 gammas = _numbers("gammas", [scale if g == "scale" else g for g in given])

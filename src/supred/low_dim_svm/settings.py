@@ -23,6 +23,8 @@ ENOUGH, LITTLE_ERROR = {"ovr": 1, "ovo": 4}, 0.01
 FEW_WRONG = 3
 # So few classes get one-vs-one SVMs by default: they keep apart classes that lie between others.
 FEW_CLASSES = 6
+# A smaller C leaves no digit of the losses.
+LEAST_C = 1e-30
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Settings:
     4
     >>> Settings(C=-1)
     Traceback (most recent call last):
-    ValueError: C=-1 is out of range; use a number in (0, 1e+30].
+    ValueError: C=-1 is out of range; use a number in [1e-30, 1e+30].
     """
 
     n_components: int | None = None
@@ -139,7 +141,7 @@ class Settings:
             check_real("cache_size", self.cache_size, low=0)
 
     def _check_loss(self) -> None:
-        check_real("C", self.C, low=0, low_inclusive=False)
+        check_real("C", self.C, low=LEAST_C)
         check_choice("multi_class", self.multi_class, ("auto", "ovr", "ovo"))
         check_choice("loss", self.loss, ("hinge", "log"))
         if self.loss == "log" and self.multi_class == "ovo":

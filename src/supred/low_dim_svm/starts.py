@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize, quadratic_assignment
 
+from supred.common.arguments import as_numbers
 from supred.common.arrays import cast, on_host, place_of, positive_part
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.problem import Problem
@@ -131,7 +132,7 @@ def choose_start(
 
 
 def _given_start(init: Any, problem: Problem, n_components: int) -> Start:
-    given = np.array(init, dtype=float)
+    given = as_numbers("init", init, "give an array of coordinates, or the name of a start")
     if given.shape == (problem.n_classes, n_components) and np.isfinite(given).all():
         return Start(given)
     if given.shape == (problem.n_given, n_components) and np.isfinite(given).all():

@@ -108,10 +108,11 @@ def _newton(
         mean = p @ W
         gradient = Z - F + c * (mean - W[class_index])
         hessian = c * (p @ outer).reshape(-1, n_dimensions, n_dimensions)
-        hessian -= c * mean[:, :, None] * mean[:, None, :]
         diagonal = hessian.reshape(len(Z), -1)[:, :: n_dimensions + 1]
-        # The last term keeps a huge c from hiding the identity.
-        diagonal += 1.0 + ROUNDING * diagonal.sum(axis=1, keepdims=True)
+        # What the difference rounds by: it keeps a huge c from hiding the identity.
+        rounding = ROUNDING * diagonal.sum(axis=1, keepdims=True)
+        hessian -= c * mean[:, :, None] * mean[:, None, :]
+        diagonal += 1.0 + rounding
         step = -np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
         slope = (gradient * step).sum(axis=1)
         length = np.ones(len(Z))

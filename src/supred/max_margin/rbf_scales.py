@@ -180,8 +180,9 @@ def learn_scales(
         history["seconds"].append(perf_counter() - began)
 
     record()
-    # The first step moves the scales by about their mean.
-    length = total / len(scales) / max(float(np.abs(gradient).max()), np.finfo(float).tiny)
+    # The first step moves the scales by about their mean, wherever the gradient is not nothing.
+    nothing = total * np.finfo(float).tiny
+    length = total / len(scales) / max(float(np.abs(gradient).max()), nothing)
     reason, message = "max_iter", f"max_iter={max_iter} iterations were done"
     for _ in range(max_iter):
         if not svms.solved:

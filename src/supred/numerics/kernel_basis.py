@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.linalg import eigh, lapack, solve_triangular
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
-from supred.common.arguments import check_choice, check_integer, check_real
+from supred.common.arguments import check_choice, check_integer, check_real, is_auto
 from supred.common.arrays import cast, place_of
 from supred.numerics.kernels import GaussianCenters, scale_gamma
 
@@ -203,7 +203,7 @@ def kernel_at_landmarks(
         second number and no less than the smaller of the two.
     seed : int
     """
-    if n_landmarks is not None and n_landmarks != "auto":
+    if n_landmarks is not None and not is_auto(n_landmarks):
         check_integer("n_landmarks", n_landmarks, low=1)
     if kernel == "precomputed":
         check_square(X)

@@ -33,6 +33,8 @@ TINY = 255
 USELESS_GAP = 0.1
 # A row that pads a working set is a copy of another with this part of its bound.
 PADDING = 1e-30
+# Rows whose coordinates all are smaller are in one place: their square would vanish.
+NOTHING = 1e-100
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class _Frame:
         Z = Z - center
         size = float(np.abs(Z).max())
         # The root of a mean square, of numbers that neither overflow nor vanish.
-        scale = size * float(np.sqrt(np.square(Z / size).mean())) if size > 0 else 1.0
+        scale = size * float(np.sqrt(np.square(Z / size).mean())) if size > NOTHING else 1.0
         return cls(center, scale), Z / scale, np.asarray(u, dtype=float) * scale**2
 
     def into(self, start: tuple[np.ndarray, float] | None) -> tuple[np.ndarray, float] | None:

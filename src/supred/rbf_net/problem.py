@@ -111,8 +111,13 @@ def _weighted_squares(
 ) -> np.ndarray:
     block = _in_units(block, unit)
     if sparse.issparse(block):
-        squares = np.asarray(shares @ block.multiply(block))
-        return squares - mean * (2 * (shares @ block) - shares.sum() * mean)
+        # no difference of large sums: what is constant has a variance of nothing in this form too
+        stored = block.tocsr(copy=True)
+        counts = np.bincount(stored.indices, minlength=len(mean))
+        stored.data = np.ones_like(stored.data)
+        rest = np.where(counts < len(shares), shares.sum() - shares @ stored, 0.0)
+        stored.data = np.square(block.tocsr().data - mean[stored.indices])
+        return np.asarray(shares @ stored) + rest * np.square(mean)
     place = place_of(block)
     return shares @ place.xp.square(block - place.put(mean))
 

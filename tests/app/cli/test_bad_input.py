@@ -103,6 +103,9 @@ def test_a_table_is_needed(supred, tmp_path):
     assert "invalid choice: 'mars'" in supred("compare", "--dataset", "mars").error_line
     (tmp_path / "table.xyz").write_text("a")
     assert "pass --format" in supred("compare", tmp_path / "table.xyz").error_line
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.csv")
+        assert "pass - and give it as" in supred("compare", tmp_path / "pipe.csv").error_line
 
 
 def test_switched_off_steps_are_errors(supred, rough_table, tmp_path):

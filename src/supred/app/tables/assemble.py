@@ -61,6 +61,8 @@ def training_plan(
     check_labels(y, goal, few=use_unlabelled and not labelled.all())
     named_by = left_out[0] if left_out else None
     rest = [name for name in names if name != goal and name not in left_out]
+    if not rest:
+        raise TableError(f"{title}: no column is left to learn from beside {goal!r}.")
     summaries = source.summaries(rest)
     distinct = source.distinct([name for name in rest if summaries[name].kind == "text"])
     columns = []

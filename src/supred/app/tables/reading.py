@@ -44,6 +44,8 @@ def read_source(
         raise TableError(f"{path} is a folder; name a file, or pass --stream.")
     if not place.exists():
         raise TableError(f"{path} does not exist.")
+    if not place.is_file():
+        raise TableError(f"{path} is not an ordinary file; pass - and give it as standard input.")
     found = kind or {**SUFFIXES, ".npz": "npz"}.get(place.suffix.lower())
     if found is None:
         raise TableError(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from supred.common.arguments import as_numbers
 from supred.common.arrays import on_host, type_name
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
@@ -118,13 +119,15 @@ def choose_centers(
     if centers == "all":
         rows = on_host(rows_of(X).whole())
         return rows.toarray() if hasattr(rows, "toarray") else np.array(rows)
-    size = min(n_rows, DEFAULT_CENTERS) if n_centers is None else n_centers
+    size = DEFAULT_CENTERS if n_centers is None else n_centers
+    size = min(size, int(np.count_nonzero(weights)))  # rows of weight zero are none to train on
     choose = random_centers if centers == "random" else kmeans_centers
     return choose(X, weights, size, rng)
 
 
 def _given_centers(given: Any, n_features: int, dtype: Any) -> np.ndarray:
-    centers = np.array(given.toarray() if hasattr(given, "toarray") else given, dtype=dtype)
+    given = given.toarray() if hasattr(given, "toarray") else given
+    centers = as_numbers("centers", given, "give an array with one row per centre", dtype)
     if centers.ndim != 2 or centers.shape[1] != n_features or len(centers) < 1:
         raise ValueError(
             f"centers has shape {centers.shape}; "

@@ -128,6 +128,8 @@ def encoded(values: Any, name: str) -> EncodedLabels:
     # Optimised, Dask 2025.1 would hand out the keys of the blocks in the place of the blocks.
     blocks = kept.to_delayed(optimize_graph=False).ravel()
     found = dask.compute(*(dask.delayed(_classes_of)(block, name) for block in blocks))
+    if not any(len(part) for part in found):
+        raise ValueError(f"{name} has no rows; give rows of at least two classes.")
     classes = np.unique(np.concatenate([part for part in found if len(part)]))
     codes = dask.compute(*(dask.delayed(_index_of)(block, classes) for block in blocks))
     return EncodedLabels(classes, np.concatenate(codes))

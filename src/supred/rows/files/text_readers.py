@@ -189,8 +189,16 @@ class TextLayout:
         text = _decoded(line, title, 1).removeprefix("\ufeff")
         if not text.strip():
             raise ValueError(f"{title} is empty or begins with an empty line.")
+        if "\0" in text:
+            raise ValueError(
+                f"{title} holds NUL characters in its first line; if it is in UTF-16, convert it, "
+                "such as with iconv -f utf-16 -t utf-8."
+            )
         separator = separator or ("\t" if "\t" in text else max(",;", key=text.count))
-        fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
+        try:
+            fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
+        except csv.Error as error:  # lines that end with a carriage return alone, say
+            raise ValueError(f"{title}: the first line is no row of a table ({error}).") from None
         if header:
             check_names(fields, title)
         return cls(fields, separator)
