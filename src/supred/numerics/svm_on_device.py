@@ -29,12 +29,12 @@ from supred.numerics.svm_over_blocks import MAX_ROUNDS, NOTHING_LEFT, SLOW, Bloc
 # Of at most this many rows, over all SVMs, the problem is solved as a whole.
 WHOLE = 2**20
 # Rows that are taken in a round, over all SVMs; more where a round was of little use.
-TAKEN = 2**17
+TAKEN = 2**18
 # So many times the rows of a round that was of little use are taken in the next one, but of one
 # SVM never more than this in all.
 GROWTH, MOST_ROWS = 3, 500_000
 # SVMs of one in so many rows, to this relative gap, are the first guess.
-SHARE, COARSE_TOL = 8, 1e-2
+SHARE, COARSE_TOL = 8, 3e-2
 # Those that are taken as a whole are solved to this relative gap: all labels are the same. Others
 # to the second one: the objective of another million rows of the same kind would differ by more.
 WHOLE_TOL, MANY_TOL = 1e-6, 1e-4
