@@ -50,23 +50,14 @@ def test_importances_find_the_useful_features():
 
 
 @pytest.mark.parametrize("n_rows", [300, 1347])  # folds, and one held-out part
-def test_the_model_does_not_depend_on_the_number_of_threads(n_rows, digits, monkeypatch):
+def test_the_model_does_not_depend_on_the_number_of_threads(n_rows, digits):
     X, X_test, y, _ = digits
-    monkeypatch.setattr("supred.rbf_net.descent.HALVED", 1000)  # blocks in halves
     one, *others = (quick(n_jobs=k).fit(X[:n_rows], y[:n_rows]) for k in (None, 2, 3))
     for other in others:
         np.testing.assert_array_equal(other.transform(X_test), one.transform(X_test))
         np.testing.assert_array_equal(
             other.choices_["validation_log_loss"], one.choices_["validation_log_loss"]
         )
-
-
-def test_halves_of_a_block_make_its_gradient(digits, monkeypatch):
-    X, X_test, y, _ = digits
-    whole = quick(max_iter=5, early_stopping=False).fit(X, y)
-    monkeypatch.setattr("supred.rbf_net.descent.HALVED", 1000)
-    halved = quick(max_iter=5, early_stopping=False).fit(X, y)
-    np.testing.assert_allclose(halved.transform(X_test), whole.transform(X_test), atol=1e-3)
 
 
 def test_choices_tell_of_every_candidate(digits):

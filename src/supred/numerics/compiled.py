@@ -40,12 +40,24 @@ def is_there() -> bool:
     return find_spec("numba") is not None
 
 
-@lru_cache(maxsize=4)
-def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop compiled to machine code, which is kept on disk."""
+@lru_cache
+def compiled(loop: Callable[..., Any], *, vectorized: bool = False) -> Callable[..., Any]:
+    """Return a loop compiled to machine code, which is kept on disk.
+
+    Parameters
+    ----------
+    loop : callable
+    vectorized : bool
+        Sums may be taken in another order, and numbers divided by zero.
+    """
     import numba
 
-    return numba.njit(nogil=True, cache=True)(loop)
+    return numba.njit(
+        nogil=True,
+        cache=True,
+        fastmath={"contract", "reassoc"} if vectorized else False,
+        error_model="numpy" if vectorized else "python",
+    )(loop)
 
 
 def survey_of_rows(

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from supred.common.arrays import HOST, on_host
-from supred.rbf_net.descent import Course, Problem, State, descend_side_by_side, units_of
+from supred.rbf_net.adam import units_of
+from supred.rbf_net.descent import Course, Problem, State, descend_side_by_side
 from supred.rbf_net.draws import Draws
 from supred.rbf_net.journal import Journal
 from supred.rbf_net.network import Networks, coordinates, scores

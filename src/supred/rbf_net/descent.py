@@ -1,7 +1,5 @@
 """Descent of networks by Adam over blocks of rows that are known beforehand.
 
-(D. P. Kingma and J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.)
-
 Which rows and which noise a step sees depends on a seed and the number of the step alone. So a
 descent that was interrupted goes on to the same networks, and rows that are not in memory can be
 fetched for many steps at once.
@@ -11,27 +9,21 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from supred.common.arrays import Place, copied, on_host, place_of, recorded, type_name
 from supred.common.threads import map_in_threads, one_blas_thread
+from supred.numerics.compiled import worthwhile
+from supred.rbf_net.adam import adam_step, bias_correction
+from supred.rbf_net.compiled import CompiledNetwork
 from supred.rbf_net.draws import Draws
-from supred.rbf_net.network import Networks, Noise, RowLoss, mean_loss, noise_width
+from supred.rbf_net.network import Networks, Noise, RowLoss, log_slopes, mean_loss, noise_width
 
-# Adam's memory of gradients and of their squares.
-MOMENTUM, SECOND_MOMENT = 0.9, 0.999
-TINY = 1e-12
 # Steps over which the learning rate rises to its full size.
 WARM_UP = 50
-# Steps of the parameters, in units of their typical sizes; found on validation rows of MNIST and
-# of small tables.
-METRIC_RATE, SCALE_RATE, GAMMA_RATE, WEIGHT_RATE = 1.0, 0.3, 0.3, 4.0
-# A block of at least this many values of Gaussians is worked on in halves, so that two threads
-# can share it; in halves also if there is one thread, for the same bits.
-HALVED = 60_000
 
 
 @dataclass(frozen=True)
@@ -156,13 +148,13 @@ def descend_side_by_side(
 ) -> tuple[State, np.ndarray]:
     """Return what :func:`descend` does, the same bits, with the networks in several threads.
 
-    Networks do not depend on each other. Two threads share the rows of a single network.
+    Networks do not depend on each other. Where compiled loops do the steps, two threads share the
+    rows of one network, or of three: one of two threads would have two of them to itself.
     """
     n_nets = len(state.nets)
-    if n_threads == 1 or n_nets == 1 or problem.steps_at_once > 1:
-        halved = n_nets == 1 and draws.size * state.nets.shape.n_centers >= HALVED
-        n_halves = 2 if halved and state.nets.place.is_host else 1
-        return descend(state, problem, draws, course, units, until, n_halves, n_threads)
+    shared = takes_loops(state.nets, problem) and 2 * -(-n_nets // n_threads) > n_nets
+    if n_threads == 1 or n_nets == 1 or shared or problem.steps_at_once > 1:
+        return descend(state, problem, draws, course, units, until, n_threads)
 
     def of_some(chosen: np.ndarray) -> tuple[State, np.ndarray]:
         parts = draws.parts if len(draws.parts) == 1 else tuple(draws.parts[k] for k in chosen)
@@ -188,7 +180,6 @@ def descend(
     course: Course,
     units: np.ndarray,
     until: int | None = None,
-    n_slices: int = 1,
     n_threads: int = 1,
 ) -> tuple[State, np.ndarray]:
     """Move networks by Adam along a course.
@@ -205,11 +196,8 @@ def descend(
     until : int, optional
         Step to stop at, by default the end of the course; a further call goes on from there as
         if there had been no stop.
-    n_slices : int
-        Parts of equal size in which the rows of a block are worked on, 1 or 2. The last digits
-        depend on it.
     n_threads : int
-        With more than one, two of them share the parts.
+        With more than one, two of them share the rows of a step that compiled loops do.
 
     Returns
     -------
@@ -220,60 +208,78 @@ def descend(
     state = state.take(slice(None))
     nets, place, precision = state.nets, state.nets.place, type_name(state.nets.flat)
     until = course.end if until is None else min(until, course.end)
-    slices, parts = _slices(draws.size, n_slices), _slices(nets.shape.n_numbers, n_slices)
-    gradients = [Networks.zeros(nets.shape, len(nets), precision, place) for _ in slices]
-    gradient = gradients[0]
+    gradient = Networks.zeros(nets.shape, len(nets), precision, place)
     levels = place.put(course.levels.astype(precision))
     losses, first_step = place.zeros((len(nets),), float), state.step
 
     def step(rows: Any, targets: Any, weights: Any, rates: Any, *normals: Any) -> None:
         nonlocal losses
         shares = weights / weights.sum(axis=1)[:, None]
-        calls = [
-            (
-                nets,
-                rows[:, some],
-                targets[:, some],
-                shares[:, some],
-                problem.row_loss,
-                of_some,
-                Noise(levels, normals[0][:, some]) if normals else None,
-            )
-            for some, of_some in zip(slices, gradients, strict=True)
-        ]
-        for loss in _at_once(mean_loss, calls, pool):
-            losses += loss
-        for other in gradients[1:]:
-            gradient.flat[...] += other.flat
+        noise = Noise(levels, normals[0]) if normals else None
+        losses += mean_loss(nets, rows, targets, shares, problem.row_loss, gradient, noise)
         if problem.decay:
             gradient.W[...] += problem.decay * nets.W
             gradient.coef[...] += problem.decay * nets.coef
-        arrays = nets.flat, gradient.flat, state.first, state.second, rates[0] * units
-        _at_once(adam_step, [(*(a[:, some] for a in arrays), rates[1]) for some in parts], pool)
+        adam_step(nets.flat, gradient.flat, state.first, state.second, rates[0] * units, rates[1])
 
     width = noise_width(nets.shape) if np.any(course.levels > 0) else 0
-    quick_step = recorded(step, place)
-    threads = ThreadPoolExecutor(1) if n_threads > 1 and n_slices > 1 else nullcontext()
-    with one_blas_thread(), threads as pool:
-        for inputs in _inputs(problem, draws, course, first_step, until, width):
-            quick_step(*inputs)
+    inputs = _inputs(problem, draws, course, first_step, until, width)
+    with one_blas_thread():
+        if takes_loops(nets, problem):
+            memory = state.first, state.second, units
+            losses += _run_loops(nets, memory, problem.decay, levels, inputs, n_threads)
+        else:
+            quick_step = recorded(step, place)
+            for arrays in inputs:
+                quick_step(*arrays)
     state.step = max(first_step, until)
     return state, on_host(losses) / max(1, until - first_step)
 
 
-def _slices(size: int, n_slices: int) -> list[slice]:
-    cuts = np.linspace(0, size, n_slices + 1).astype(int).tolist()
-    return [slice(first, last) for first, last in pairwise(cuts)]
+def takes_loops(nets: Networks, problem: Problem) -> bool:
+    """Tell whether compiled loops do the steps: where rows are many, and for the log-loss."""
+    single = nets.place.is_host and nets.flat.dtype == np.float32 and nets.shape.rank is not None
+    return single and problem.row_loss is log_slopes and worthwhile(len(problem.weights))
 
 
-def _at_once(
-    function: Callable[..., Any], calls: Sequence[tuple], pool: ThreadPoolExecutor | None
-) -> list[Any]:
-    """Return ``function(*call)`` of each call; the last one in another thread if there is one."""
+def _run_loops(
+    nets: Networks,
+    memory: tuple[np.ndarray, ...],
+    decay: float,
+    levels: np.ndarray,
+    inputs: Iterator[tuple[Any, ...]],
+    n_threads: int,
+) -> np.ndarray:
+    """Do steps by compiled loops, two threads side by side; return the sums of the losses."""
+    moved = [CompiledNetwork(nets, k, memory, level, decay) for k, level in enumerate(levels)]
+
+    def add_up(half: int, *arrays: Any) -> np.ndarray:
+        return np.array([net.add_up(half, *arrays) for net in moved])
+
+    def move(rate: float, correction: float) -> None:
+        for net in moved:
+            net.move(rate, correction)
+
+    losses, coming = np.zeros(len(nets)), next(inputs, None)
+    with ThreadPoolExecutor(1) if n_threads > 1 else nullcontext() as pool:
+        while coming is not None:
+            rows, targets, weights, rates, *normals = coming
+            arrays = (rows, targets, weights / weights.sum(axis=1)[:, None], *normals)
+            first, second = _both(partial(add_up, 0, *arrays), partial(add_up, 1, *arrays), pool)
+            losses += first + second
+            # the other thread draws the rows and the noise of the next step meanwhile
+            _, coming = _both(partial(move, *rates), partial(next, inputs, None), pool)
+    return losses
+
+
+def _both(
+    first: Callable[[], Any], second: Callable[[], Any], pool: ThreadPoolExecutor | None
+) -> tuple[Any, Any]:
+    """Return what two functions return; the second runs in another thread if there is one."""
     if pool is None:
-        return [function(*call) for call in calls]
-    later = pool.submit(function, *calls[-1])
-    return [*(function(*call) for call in calls[:-1]), later.result()]
+        return first(), second()
+    later = pool.submit(second)
+    return first(), later.result()
 
 
 def _inputs(
@@ -306,79 +312,3 @@ def _inputs(
         if width:
             arrays.append(place.put(np.stack([next(normals) for _ in numbers])))
         yield from zip(*arrays, strict=True)
-
-
-@np.errstate(over="ignore", invalid="ignore")  # a network that diverges is not taken
-def adam_step(
-    value: np.ndarray,
-    slope: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    rate: np.ndarray,
-    correction: Any,
-) -> None:
-    """Move `value` in place by one step of Adam; `slope` and `rate` are used up.
-
-    ``m <- b1 m + (1 - b1) g``, ``v <- b2 v + (1 - b2) g^2``,
-    ``value <- value - rate m / (correction sqrt(v))``, see :func:`bias_correction`.
-
-    Examples
-    --------
-    The first step has the length of the rate, whatever the slope.
-
-    >>> import numpy as np
-    >>> from supred.rbf_net.descent import adam_step, bias_correction
-    >>> value, slope = np.array([1.0]), np.array([1e-3])
-    >>> first = bias_correction(1)
-    >>> adam_step(value, slope, np.zeros(1), np.zeros(1), rate=np.array([0.1]), correction=first)
-    >>> value.round(6)
-    array([0.9])
-    """
-    xp = place_of(value).xp
-    first *= MOMENTUM
-    first += (1.0 - MOMENTUM) * slope
-    rate *= first
-    xp.square(slope, out=slope)
-    second *= SECOND_MOMENT
-    slope *= 1.0 - SECOND_MOMENT
-    second += slope
-    xp.sqrt(second, out=slope)
-    slope *= correction
-    slope += TINY
-    rate /= slope
-    value -= rate
-
-
-def bias_correction(step: int) -> np.float64:
-    """Return ``(1 - b1^t) / sqrt(1 - b2^t)`` of step t: the memory of the first steps is short."""
-    return (1.0 - MOMENTUM**step) / np.sqrt(1.0 - SECOND_MOMENT**step)
-
-
-def units_of(nets: Networks, spread: float) -> np.ndarray:
-    """Return the unit of a step of each parameter, shape (n_networks, n_numbers).
-
-    Parameters
-    ----------
-    nets : Networks
-        At the start.
-    spread : float
-        Root mean square of the coordinates u of the rows, the unit in which centres move.
-    """
-
-    def size(values: np.ndarray) -> np.ndarray:
-        flat = values.reshape(len(values), -1)
-        found = np.sqrt(np.mean(np.square(flat, dtype=float), axis=1))
-        return found.reshape(-1, *[1] * (values.ndim - 1))
-
-    units = Networks.zeros(nets.shape, len(nets), nets.flat.dtype)
-    diagonal = nets.shape.rank is None
-    units.metric[...] = SCALE_RATE if diagonal else METRIC_RATE * size(nets.metric)
-    units.centers[...] = spread
-    units.log_gammas[...] = GAMMA_RATE
-    W = size(nets.W)
-    units.W[...] = WEIGHT_RATE * np.where(W > 0, W, 1.0)
-    units.w0[...] = size(nets.w0) + 0.1
-    coef = size(nets.coef)
-    units.coef[...] = np.where(coef > 0, coef, 1.0)
-    units.intercept[...] = size(nets.intercept) + 0.1
-    return units.flat
