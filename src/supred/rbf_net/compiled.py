@@ -82,13 +82,17 @@ class CompiledNetwork:
         ]
         self._prepare()
 
-    def add_up(self, half: int, rows: Any, targets: Any, shares: Any, *normals: Any) -> float:
+    def add_up(
+        self, half: int, room: np.ndarray, rows: Any, targets: Any, shares: Any, *normals: Any
+    ) -> float:
         """Return ``sum_n s_n l_n`` of half of the rows of a block; keep what its gradient needs.
 
         Parameters
         ----------
         half : int
             0 or 1.
+        room : ndarray of shape (2, n_rows or fewer, n_centers)
+            Memory that is used again: the first touch of new memory takes long.
         rows, targets, shares, normals : ndarrays of shape (n_networks or 1, n_rows, ..)
             As :func:`supred.rbf_net.network.mean_loss` has them.
         """
@@ -101,8 +105,8 @@ class CompiledNetwork:
         noise = self.level * z[0] if self.level else x[:, :0]
         if self.level and not self._in_few:
             x, noise = x + noise, x[:, :0]
-        loop = compiled(sum_over_rows, vectorized=True)
-        return loop(x, t, s, np.ascontiguousarray(noise), self._shared, self._views[half])
+        arrays = (x, t, s, np.ascontiguousarray(noise), room[0, : len(x)], room[1, : len(x)])
+        return compiled(sum_over_rows, vectorized=True)(*arrays, self._shared, self._views[half])
 
     def move(self, rate: float, correction: float) -> None:
         """Move the network by one step of Adam, down the gradient of both halves."""
@@ -149,6 +153,8 @@ def sum_over_rows(
     targets: np.ndarray,
     shares: np.ndarray,
     noise: np.ndarray,
+    phi: np.ndarray,
+    P: np.ndarray,
     shared: tuple[np.ndarray, ...],
     sums: tuple[np.ndarray, ...],
 ) -> float:
@@ -161,6 +167,8 @@ def sum_over_rows(
     shares : ndarray of shape (n_rows,)
     noise : ndarray of shape (n_rows, rank) or (n_rows, 0)
         Normal numbers of the rows; their product with R is the noise of u.
+    phi, P : ndarrays of shape (n_rows, n_centers)
+        Are overwritten.
     shared : tuple of ndarrays
         Metric, exponents, offsets, W, w0, V, b, R.
     sums : tuple of ndarrays
@@ -177,7 +185,7 @@ def sum_over_rows(
         for j in range(rank):
             square += u[n, j] * u[n, j]
         u[n, rank] = square
-    phi = np.dot(u, exponents.T)
+    np.dot(u, exponents.T, phi)
     power = np.empty(n_centers, np.int32)
     factor = power.view(np.float32)
     for n in range(n_rows):
@@ -216,7 +224,7 @@ def sum_over_rows(
     dF = np.dot(slopes, coef)
     by_w0[:] = dF.sum(axis=0)
     np.dot(phi.T, dF, by_W)
-    P = np.dot(dF, W.T)
+    np.dot(dF, W.T, P)
     by_offsets[:] = ZERO
     for n in range(n_rows):
         for m in range(n_centers):

@@ -227,7 +227,8 @@ def descend(
     with one_blas_thread():
         if takes_loops(nets, problem):
             memory = state.first, state.second, units
-            losses += _run_loops(nets, memory, problem.decay, levels, inputs, n_threads)
+            room = np.empty((2, 2, (draws.size + 1) // 2, nets.shape.n_centers), precision)
+            losses += _run_loops(nets, memory, problem.decay, levels, room, inputs, n_threads)
         else:
             quick_step = recorded(step, place)
             for arrays in inputs:
@@ -247,6 +248,7 @@ def _run_loops(
     memory: tuple[np.ndarray, ...],
     decay: float,
     levels: np.ndarray,
+    room: np.ndarray,
     inputs: Iterator[tuple[Any, ...]],
     n_threads: int,
 ) -> np.ndarray:
@@ -254,7 +256,7 @@ def _run_loops(
     moved = [CompiledNetwork(nets, k, memory, level, decay) for k, level in enumerate(levels)]
 
     def add_up(half: int, *arrays: Any) -> np.ndarray:
-        return np.array([net.add_up(half, *arrays) for net in moved])
+        return np.array([net.add_up(half, room[half], *arrays) for net in moved])
 
     def move(rate: float, correction: float) -> None:
         for net in moved:
