@@ -7,12 +7,11 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from supred.app.cli import _options
-from supred.app.cli._stream import OUT_OF_CORE, sample_rows
+from supred.app.cli._input import preparation_of, training_choices
+from supred.app.cli._stream import sample_rows
 from supred.app.export.model_file import TableModel
 from supred.app.tables.assemble import training_plan
 from supred.app.tables.cluster import ClusterSource
-from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import TableError
 from supred.common.arguments import one_line
 from supred.rows.cluster.local import local_client
@@ -44,16 +43,12 @@ def fit(
     options: argparse.Namespace, estimator: Any, files: list[str]
 ) -> tuple[TableModel, int, float]:
     """Return the model, the number of rows and the training error."""
-    if options.method not in OUT_OF_CORE:
-        raise TableError(
-            f"--scheduler trains {' and '.join(OUT_OF_CORE)} only, not {options.method}."
-        )
     if options.dataset is not None or not files or "-" in files:
         raise TableError("--scheduler reads files; name CSV, TSV or Parquet files.")
-    preparation = Preparation(options.impute, options.encode, options.scale)
+    preparation = preparation_of(options)
     with connected(options.scheduler) as client:
         source = ClusterSource(client, files, options.format, not options.no_header)
-        plan = training_plan(source, **_options.training_choices(options))
+        plan = training_plan(source, **training_choices(options))
         preparation.check(plan)
         rows = source.matrix(plan.columns, plan.labelled)
         sample = rows[sample_rows(len(plan.y), options.seed)].compute()
@@ -64,12 +59,6 @@ def fit(
         )
         estimator.fit(X, plan.y)
         error = 1.0 - estimator.score(X, plan.y)
-    estimator.set_params(checkpoint=None)
-    notes = [
-        f"The table was read in {len(source.pieces)} part(s) by the workers of a cluster.",
-        *preparation.sentences(plan),
-    ]
-    model = TableModel(
-        estimator, plan.columns, plan.target, preparation, transformer, plan.ignored, notes
-    )
+    note = f"The table was read in {len(source.pieces)} part(s) by the workers of a cluster."
+    model = TableModel.of(estimator, plan, preparation, transformer, [note])
     return model, len(plan.y), error
