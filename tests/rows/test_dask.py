@@ -313,7 +313,7 @@ def test_models_of_other_methods_predict_collections(digits):
     ],
 )
 def test_other_estimators_say_what_to_do(estimator, digits):
-    with pytest.raises(TypeError, match=r"LowDimSVC, or pass X\.compute\(\)"):
+    with pytest.raises(TypeError, match=r"X\.compute\(\) makes one\), or use RBFNetClassifier"):
         estimator.fit(*chunked(*digits))
 
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from supred.base.dask_input import is_dask, lazily
+from supred.base.dask_input import is_dask
 from supred.base.latent_classifier import LatentClassifier
 from supred.class_embedding.extension import extend_batch
 from supred.class_embedding.flow_coordinates import FlowClassifier
@@ -198,9 +198,7 @@ class FittedEmbedding(LatentClassifier):
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
         """
-        if is_dask(X):
-            return lazily(self, X, "_probabilities")
-        return self._probabilities(self._latent(X))
+        return self._answer(X, "_probabilities")
 
     def _project(self, X: Any) -> np.ndarray:
         graph = self._index.of_rows(X)
