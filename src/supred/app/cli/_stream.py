@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from supred.app.cli._input import preparation_of, training_choices
-from supred.app.cli._progress import stage
+from supred.app.cli._progress import RowProgress
 from supred.app.export.model_file import TableModel, load_table_model
 from supred.app.tables.assemble import check_columns, check_finite, training_plan
 from supred.app.tables.reading import open_files
@@ -40,7 +40,7 @@ def fit(
         copy = None if options.no_cache else Path(cache, "rows.npy")
         # The labels; the kinds of the columns, with a copy of their numbers; their texts; a copy
         # of these.
-        with stage("reading", 1, (2, 4), shown) as progress:
+        with RowProgress("reading", 1, (2, 4), shown=shown) as progress:
             source, found = _open(options, files, progress.add, copy)
             plan = training_plan(source, **training_choices(options))
             preparation.check(plan)
@@ -55,7 +55,8 @@ def fit(
         sample = rows_at(_blocks(options, found, columns), chosen)
         transformer = preparation.pipeline(plan.columns, sparse=plan.is_sparse).fit(sample)
         n_rows = len(plan.labelled)
-        with stage("training", n_rows, passes_of(estimator, n_rows), shown) as progress:
+        passes = passes_of(estimator, n_rows)
+        with RowProgress("training", n_rows, passes, shown=shown) as progress:
             prepare = progress.counting(transformer.transform)
             rows = _blocks(options, found, columns, transform=prepare)
             X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))

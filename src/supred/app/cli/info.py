@@ -1,6 +1,7 @@
 """Describe a saved model, or this installation."""
 
 import argparse
+from typing import Any
 
 from supred.app.cli._output import print_json
 from supred.app.comparison.methods import METHODS
@@ -11,7 +12,12 @@ from supred.app.tables.builtin import BUILTIN
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    document = _installation() if options.model is None else _model(options.model)
+    document: dict[str, Any]
+    if options.model is not None:
+        document = _model(options.model)
+    else:
+        methods = {name: method.missing or "ready" for name, method in METHODS.items()}
+        document = {"versions": versions(), "methods": methods, "data sets": BUILTIN}
     if options.json:
         print_json(document)
         return 0
@@ -28,12 +34,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _installation() -> dict[str, object]:
-    methods = {name: method.missing or "ready" for name, method in METHODS.items()}
-    return {"versions": versions(), "methods": methods, "data sets": dict(BUILTIN)}
-
-
-def _model(path: str) -> dict[str, object]:
+def _model(path: str) -> dict[str, Any]:
     model = load_table_model(path)
     size = model.method.model_size_
     parameters = model.method.get_params(deep=False)
