@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         save_comparison(comparison, options.save, overwrite=options.force)
         say(options, f"Results: {options.save}")
     if options.save_model is not None and not comparison.interrupted:
-        told = save_best_model(
+        sentence = save_best_model(
             comparison,
             table,
             preparation,
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             n_components=options.components,
             overwrite=options.force,
         )
-        say(options, told)
+        say(options, sentence)
     if page is not None:
         write_report(comparison, page, with_model=not options.no_model, overwrite=options.force)
         say(options, f"Report: {page}")

@@ -81,14 +81,14 @@ def _finish(
     held_out, how = held_out_error(options, model, *in_memory)
     save_model(model, options.out, overwrite=options.force)
     size = model.estimator.model_size_
-    told = how if held_out is None else f"{100 * held_out:.2f} % ({how})"
+    described = how if held_out is None else f"{100 * held_out:.2f} % ({how})"
     say(
         options,
         *model.notes,
         f"{options.method} on {n_rows} rows, {len(model.columns)} columns, "
         f"{len(model.classes)} classes: training error {100 * error:.2f} %, "
         f"{size.numbers} numbers ({size.bytes} bytes).",
-        f"Held-out error: {told}.",
+        f"Held-out error: {described}.",
         f"Saved as {options.out}.",
     )
     if options.json:

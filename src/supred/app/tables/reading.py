@@ -49,7 +49,7 @@ def read_source(
     found = kind or {**SUFFIXES, ".npz": "npz"}.get(place.suffix.lower())
     if found is None:
         raise TableError(
-            f"{path}: the format cannot be told from the name; pass --format with one of "
+            f"{path}: the format cannot be inferred from the name; pass --format with one of "
             f"{', '.join(FORMATS)}."
         )
     return _read(place, path, found, header)
