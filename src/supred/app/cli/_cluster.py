@@ -1,8 +1,7 @@
 """Train on a Dask cluster: tables that are read, prepared and kept by its workers."""
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -17,26 +16,21 @@ from supred.common.arguments import one_line
 from supred.rows.cluster.local import local_client
 
 
-@contextmanager
-def connected(address: str) -> Iterator[Any]:
+def connected(address: str) -> AbstractContextManager[Any]:
     """Connect to a scheduler, or start workers on this machine for ``local``."""
     try:
         from distributed import Client
     except ImportError:
         raise TableError("--scheduler needs Dask; install 'supred[dask]'.") from None
     if address == "local":
-        with local_client(effective_n_jobs(-1)) as client:
-            yield client
-        return
+        return local_client(effective_n_jobs(-1))
     try:
-        client = Client(address, timeout=10)
+        return Client(address, timeout=10)
     except (OSError, ValueError) as error:
         raise TableError(
             f"--scheduler {address}: no connection ({one_line(error)}); give the "
             "address that dask scheduler prints, such as tcp://10.0.0.1:8786, or local."
         ) from None
-    with client:
-        yield client
 
 
 def fit(
