@@ -8,8 +8,6 @@ from sklearn.utils.validation import check_is_fitted
 from supred.common.arrays import on_host
 from supred.rows.cluster.collections import is_dask
 
-__all__ = ["is_dask", "lazily", "unpacked"]
-
 
 def unpacked(X: Any, *values: Any, encode: bool = False) -> tuple[Any, ...]:
     """Return rows as a source if they are a Dask collection, and labels or weights on the host.

@@ -14,7 +14,7 @@ from sklearn.base import (
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from supred.base.dask_input import is_dask, lazily, unpacked
+from supred.base.dask_input import lazily, unpacked
 from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
 from supred.base.sources import (
     as_source,
@@ -28,6 +28,7 @@ from supred.base.validation import are_ready
 from supred.common.arguments import check_n_jobs, largest_magnitude
 from supred.common.arrays import cast, on_host, place_of, stays_in_place
 from supred.common.labels import check_no_label_missing, encode_labels
+from supred.rows.cluster.collections import is_dask
 
 
 class ModelSize(NamedTuple):
