@@ -96,7 +96,7 @@ def check_installed(wheel: Path) -> None:
         print(f"import supred: {1000 * seconds:.0f} ms")
         assert seconds < MAX_IMPORT_SECONDS, f"importing takes {seconds:.2f} s"
         print(run("-c", EXAMPLE, ROOT / "README.md").strip())
-        assert "compare" in run("-m", "supred.app.cli.main", "--help")
+        assert "compare" in run("-m", "supred.app.cli", "--help")
 
 
 def main() -> None:

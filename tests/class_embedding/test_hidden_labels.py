@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from supred.class_embedding.hidden_labels import BETAS, choose_beta, hide_in_folds
-from supred.class_embedding.row_classifier import ClassifierChoice, SpectralDecisions
+from supred.class_embedding.row_classifier import ClassifierChoice, decide_spectrally
 
 
 def test_every_label_is_hidden_once_and_each_fold_has_its_share():
@@ -49,20 +49,23 @@ def test_without_two_labels_of_a_class_the_default_is_taken(codes):
     assert choose_beta(np.array(codes), None, np.random.RandomState(0)) == (0.1, [])
 
 
+CHOICES = {"n_classes": 2, "choice": ClassifierChoice("knn", 1e-3), "method": "auto"}
+
+
 def test_hidden_rows_are_decided_by_the_others():
     """Rows on a ring of two halves: a hidden row has its neighbours' class."""
     W = np.roll(np.eye(24), 1, axis=1)
     codes = np.repeat([0, 1], 12)
     visible = np.where(np.arange(24) % 4 == 2, -1, codes)
-    decide = SpectralDecisions(
-        sparse.csr_array(W + W.T), np.ones(24), 2, 1, ClassifierChoice("knn", 1e-3), "auto"
+    found = decide_spectrally(
+        0.1, visible, W=sparse.csr_array(W + W.T), weights=np.ones(24), n_components=1, **CHOICES
     )
-    np.testing.assert_array_equal(decide(0.1, visible), codes)
+    np.testing.assert_array_equal(found, codes)
 
 
 def test_labels_that_reach_too_little_decide_nothing():
     """Rows without edges: four labels and two class nodes are too few for six dimensions."""
     visible = np.array([0, 1, 0, 1, -1, -1])
-    choice = ClassifierChoice("knn", 1e-3)
-    decide = SpectralDecisions(sparse.csr_array((6, 6)), np.ones(6), 2, 6, choice, "auto")
-    np.testing.assert_array_equal(decide(0.1, visible), visible)
+    W = sparse.csr_array((6, 6))
+    found = decide_spectrally(0.1, visible, W=W, weights=np.ones(6), n_components=6, **CHOICES)
+    np.testing.assert_array_equal(found, visible)

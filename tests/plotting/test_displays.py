@@ -247,7 +247,7 @@ def test_trade_off_front_against_brute_force():
 def test_trade_off_refuses():
     with pytest.raises(ValueError, match=r"costs has no entry for \['b'\]"):
         TradeOffDisplay.from_predictions(y=[0], predictions={"b": [0]}, costs={})
-    with pytest.raises(ValueError, match="against='watts' must be one of"):
+    with pytest.raises(ValueError, match="against='watts' is not known; use one of"):
         TradeOffDisplay(names=["a"], errors=[0.1], costs=[1], against="watts").plot()
     with pytest.raises(ValueError, match="costs must be positive"):
         TradeOffDisplay(names=["a"], errors=[0.1], costs=[0]).plot()

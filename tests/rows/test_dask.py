@@ -297,6 +297,11 @@ def test_models_of_other_methods_predict_collections(digits):
     predicted = model.predict(da.from_array(X, chunks=(500, 64)))
     with dask.config.set(scheduler="threads"):
         assert predicted.compute().tolist() == model.predict(X).tolist()
+    model = KernelDiscriminantAnalysis(kernel="linear").fit(X, y)
+    probabilities = model.predict_proba(da.from_array(X, chunks=(500, 64)))
+    assert isinstance(probabilities, da.Array)
+    with dask.config.set(scheduler="threads"):
+        np.testing.assert_allclose(probabilities.compute(), model.predict_proba(X), atol=1e-12)
 
 
 # --- errors
@@ -313,7 +318,7 @@ def test_models_of_other_methods_predict_collections(digits):
     ],
 )
 def test_other_estimators_say_what_to_do(estimator, digits):
-    with pytest.raises(TypeError, match=r"LowDimSVC, or pass X\.compute\(\)"):
+    with pytest.raises(TypeError, match=r"X\.compute\(\) makes one\), or use RBFNetClassifier"):
         estimator.fit(*chunked(*digits))
 
 

@@ -8,8 +8,6 @@ from sklearn.utils.validation import check_is_fitted
 from supred.common.arrays import on_host
 from supred.rows.cluster.collections import is_dask
 
-__all__ = ["is_dask", "lazily", "refuse", "unpacked"]
-
 
 def unpacked(X: Any, *values: Any, encode: bool = False) -> tuple[Any, ...]:
     """Return rows as a source if they are a Dask collection, and labels or weights on the host.
@@ -34,16 +32,6 @@ def unpacked(X: Any, *values: Any, encode: bool = False) -> tuple[Any, ...]:
                 for name, value in values
             )
     return X, *(on_host(gathered(value, name)) for name, value in values)
-
-
-def refuse(model: Any, X: Any) -> None:
-    """Raise a TypeError if `X` is a Dask collection, which only LowDimSVC trains on."""
-    if is_dask(X):
-        raise TypeError(
-            f"X is a Dask collection, which {type(model).__name__}.fit does not take: it looks at "
-            "pairs of rows or at folds, not at sums over blocks of rows; use RBFNetClassifier or "
-            "LowDimSVC, or pass X.compute() and y.compute() if the rows fit into memory."
-        )
 
 
 def lazily(model: Any, X: Any, answer: str | None = None) -> Any:

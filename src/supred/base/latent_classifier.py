@@ -14,13 +14,13 @@ from sklearn.base import (
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from supred.base.dask_input import is_dask, lazily, refuse, unpacked
+from supred.base.dask_input import lazily, unpacked
 from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
 from supred.base.sources import (
     as_source,
     check_not_vanishing,
     check_source,
-    refuse_source,
+    refuse_out_of_core,
     source_labels,
 )
 from supred.base.state import present_attributes
@@ -28,6 +28,7 @@ from supred.base.validation import are_ready
 from supred.common.arguments import check_n_jobs, largest_magnitude
 from supred.common.arrays import cast, on_host, place_of, stays_in_place
 from supred.common.labels import check_no_label_missing, encode_labels
+from supred.rows.cluster.collections import is_dask
 
 
 class ModelSize(NamedTuple):
@@ -86,8 +87,7 @@ class LatentClassifier(
             self._unit_exponent = 0  # rows out of memory keep their own unit
             check_not_vanishing(source.at_home)
             return source, *encode_labels(source_labels(source, y))
-        refuse_source(self, X)
-        refuse(self, X)
+        refuse_out_of_core(self, X)
         if y is not None:
             check_no_label_missing(y)
         X, y = self._validate_rows(X, on_host(y))
@@ -159,12 +159,22 @@ class LatentClassifier(
         if self._takes_sources and (source := as_source(X)) is not None:
             check_source(self, source, reset=False)
             return self._project(source)
-        refuse_source(self, X)
+        refuse_out_of_core(self, X)
         return self._place(self._validate_rows(X, reset=False, far=True))
 
     def _place(self, X: Any) -> np.ndarray:
         """Return latent coordinates of validated rows, however far they lie."""
         return self._project(X) if is_safe(X) else project_far_rows(self._project, X)
+
+    def _answer(self, X: Any, method: str | None = None) -> np.ndarray:
+        """Return the latent coordinates of rows, or what a method says of these.
+
+        Of a Dask collection the answer is a Dask array, not yet computed.
+        """
+        if is_dask(X):
+            return lazily(self, X, method)
+        Z = self._latent(X)
+        return Z if method is None else getattr(self, method)(Z)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the latent coordinates of the rows of `X`.
@@ -178,7 +188,7 @@ class LatentClassifier(
         Z : ndarray of shape (n_rows, n_components)
             A row's coordinates do not depend on the other rows of `X`.
         """
-        return lazily(self, X) if is_dask(X) else self._latent(X)
+        return self._answer(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return how strongly each row belongs to each class.
@@ -192,7 +202,7 @@ class LatentClassifier(
         scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
             With two classes, positive means ``classes_[1]``; else the largest score wins.
         """
-        return lazily(self, X, "_decide") if is_dask(X) else self._decide(self._latent(X))
+        return self._answer(X, "_decide")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each row of `X`.
@@ -205,7 +215,7 @@ class LatentClassifier(
         -------
         labels : ndarray of shape (n_rows,)
         """
-        return lazily(self, X, "_classify") if is_dask(X) else self._classify(self._latent(X))
+        return self._answer(X, "_classify")
 
     def score_latent(self, Z: np.ndarray) -> np.ndarray:
         """Return the scores of latent coordinates, as `decision_function` does for rows.

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from supred.common.arguments import largest_magnitude
 from supred.common.labels import EncodedLabels, check_no_label_missing
 from supred.rows.blocks import LARGEST_NUMBER, RowSource
+from supred.rows.cluster.collections import is_dask
 from supred.rows.files.reading import MemoryMap, ReadSource
 
 # Rows of a source that are looked at before all others.
@@ -22,15 +23,19 @@ def as_source(X: Any) -> RowSource | None:
     return MemoryMap(X) if MemoryMap.takes(X) else None
 
 
-def refuse_source(model: Any, X: Any) -> None:
-    """Raise a TypeError if `X` is a source, for an estimator that needs all rows at once."""
-    if isinstance(X, RowSource):
-        raise TypeError(
-            f"{type(model).__name__} needs all rows in memory, but X is a {type(X).__name__}: it "
-            "looks at pairs of rows or at folds, not at sums over blocks of rows; give an array "
-            "(RowBlocks.rows().whole() reads one), or use RBFNetClassifier or LowDimSVC, which "
-            "read rows block by block."
-        )
+def refuse_out_of_core(model: Any, X: Any) -> None:
+    """Raise a TypeError if `X` is out-of-core, for an estimator that needs all rows at once."""
+    if is_dask(X):
+        what, whole = "Dask collection", "X.compute() makes one"
+    elif isinstance(X, RowSource):
+        what, whole = type(X).__name__, "RowBlocks.rows().whole() reads one"
+    else:
+        return
+    raise TypeError(
+        f"{type(model).__name__} needs all rows in memory, but X is a {what}: it looks at pairs of "
+        f"rows or at folds, not at sums over blocks of rows; give an array ({whole}), or use "
+        "RBFNetClassifier or LowDimSVC, which read rows block by block."
+    )
 
 
 def check_source(model: Any, X: RowSource, *, reset: bool) -> None:

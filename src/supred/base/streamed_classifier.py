@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils.metaestimators import available_if
 
-from supred.base.dask_input import is_dask, lazily, unpacked
+from supred.base.dask_input import unpacked
 from supred.base.latent_classifier import LatentClassifier
 from supred.base.sources import as_source, check_source, source_labels
 from supred.base.validation import check_weights
@@ -78,9 +78,7 @@ class StreamedClassifier(LatentClassifier):
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
         """
-        if is_dask(X):
-            return lazily(self, X, "_probabilities")
-        return self._probabilities(self._latent(X))
+        return self._answer(X, "_probabilities")
 
     def _probabilities(self, Z: np.ndarray) -> np.ndarray:
         return softmax(self._class_scores(Z), axis=1)

@@ -10,9 +10,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from supred.base.dask_input import refuse
 from supred.base.mapped_classifier import MappedClassifier
-from supred.base.sources import refuse_source
+from supred.base.sources import refuse_out_of_core
 from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.category_space.ascent import CategorySolution
@@ -321,8 +320,7 @@ class CategorySpace(MappedClassifier):
     def _labelled_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> LabelledRows:
         """Return the checked rows, labels and weights."""
         if is_label_matrix(y):
-            refuse_source(self, X)
-            refuse(self, X)
+            refuse_out_of_core(self, X)
             X = self._validate_rows(X, reset=reset)
             labels, members = read_label_matrix(y, X.shape[0])
             weights = label_weights(sample_weight, self.class_weight, members)

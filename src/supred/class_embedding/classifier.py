@@ -5,8 +5,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from supred.base.dask_input import refuse
-from supred.base.sources import refuse_source
+from supred.base.sources import refuse_out_of_core
 from supred.class_embedding.fitted import FittedEmbedding
 from supred.class_embedding.fitting import Result, fit_embedding
 from supred.class_embedding.problem import Settings, as_columns, check_problem
@@ -225,8 +224,7 @@ class ClassConstrainedEmbedding(FittedEmbedding):
                 "but the target y is None."
             )
         names = getattr(X, "index", None) if hasattr(X, "iloc") else None
-        refuse(self, X)
-        refuse_source(self, X)
+        refuse_out_of_core(self, X)
         # A copy: the rows are kept, and the caller may change theirs.
         X = self._validate_rows(X, ensure_min_samples=2, copy=True)
         problem = check_problem(X, y, sample_weight, names, settings)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from supred.common.arguments import listed
+
 # How many rows a message names.
 NAMED = 10
 
@@ -112,6 +114,5 @@ def describe_stranded(components: np.ndarray, stranded: np.ndarray, names: Any) 
 
 
 def _names(rows: np.ndarray, names: Any) -> str:
-    shown = rows[:NAMED].tolist() if names is None else [names[row] for row in rows[:NAMED]]
-    more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
-    return f"row(s) {', '.join(map(str, shown))}{more}"
+    called = rows.tolist() if names is None else [names[row] for row in rows]
+    return f"row(s) {listed(called, NAMED)}"

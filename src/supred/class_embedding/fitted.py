@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from supred.base.dask_input import is_dask, lazily
 from supred.base.latent_classifier import LatentClassifier
 from supred.class_embedding.extension import extend_batch
 from supred.class_embedding.flow_coordinates import FlowClassifier
@@ -23,6 +22,7 @@ from supred.class_embedding.partial_labels import split_labels
 from supred.class_embedding.row_classifier import ClassifierChoice, Training
 from supred.class_embedding.suggestion import flow_probabilities, suggest_rows
 from supred.common.arguments import check_integer
+from supred.rows.cluster.collections import is_dask
 
 
 def _classifier_has(name: str) -> Callable[[Any], bool]:
@@ -198,9 +198,7 @@ class FittedEmbedding(LatentClassifier):
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
         """
-        if is_dask(X):
-            return lazily(self, X, "_probabilities")
-        return self._probabilities(self._latent(X))
+        return self._answer(X, "_probabilities")
 
     def _project(self, X: Any) -> np.ndarray:
         graph = self._index.of_rows(X)

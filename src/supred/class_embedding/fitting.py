@@ -3,6 +3,7 @@
 import time
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from supred.class_embedding.hidden_labels import (
 from supred.class_embedding.neighbors import GivenDistances, NeighborIndex
 from supred.class_embedding.problem import Problem, Settings
 from supred.class_embedding.propagation import auto_flow_beta, flow_from_classes
-from supred.class_embedding.row_classifier import SpectralDecisions, Training
+from supred.class_embedding.row_classifier import Training, decide_spectrally
 from supred.class_embedding.shares import ClassShares, match_shares
 
 # The flow's residual where tol=0 asks eigenvectors for machine precision.
@@ -226,16 +227,17 @@ def embed_spectrally(problem: Problem, graph: Graph, settings: Settings) -> Solv
     beta = settings.beta
     history: list[dict[str, float]] = []
     if isinstance(beta, str):
-        decisions = SpectralDecisions(
-            W,
-            problem.weights,
-            len(problem.classes),
-            problem.n_components,
-            settings.choice,
-            settings.eigen_solver,
+        decide = partial(
+            decide_spectrally,
+            W=W,
+            weights=problem.weights,
+            n_classes=len(problem.classes),
+            n_components=problem.n_components,
+            choice=settings.choice,
+            method=settings.eigen_solver,
         )
         random_state = check_random_state(settings.random_state)
-        beta, history = choose_beta(problem.class_index, decisions, random_state, settings.n_jobs)
+        beta, history = choose_beta(problem.class_index, decide, random_state, settings.n_jobs)
     begin = time.perf_counter()
     found = embed_with_classes(
         W,

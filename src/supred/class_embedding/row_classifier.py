@@ -89,12 +89,24 @@ class ClassifierChoice:
         return classifier.fit(training.Z, training.labels)
 
 
-@dataclass(frozen=True)
-class SpectralDecisions:
-    """Embeds a graph and decides on its unlabelled rows; classes are their indices here.
+def decide_spectrally(
+    beta: float,
+    class_index: np.ndarray,
+    *,
+    W: sparse.csr_array,
+    weights: np.ndarray,
+    n_classes: int,
+    n_components: int,
+    choice: ClassifierChoice,
+    method: str,
+) -> np.ndarray:
+    """Embed a graph and return the class index of every row.
 
-    Attributes
+    Parameters
     ----------
+    beta : float
+    class_index : ndarray of shape (n_rows,)
+        -1 for rows to decide on; they stay -1 where labels reach too little of the graph.
     W : sparse array of shape (n_rows, n_rows)
         Symmetric weights of the neighbour graph.
     weights : ndarray of shape (n_rows,)
@@ -104,28 +116,16 @@ class SpectralDecisions:
     method : str
         See :func:`supred.class_embedding.eigenvectors.leading_eigenvectors`.
     """
-
-    W: sparse.csr_array
-    weights: np.ndarray
-    n_classes: int
-    n_components: int
-    choice: ClassifierChoice
-    method: str
-
-    def __call__(self, beta: float, class_index: np.ndarray) -> np.ndarray:
-        """Return the class indices of all rows, -1 where labels reach too little of the graph."""
-        C = class_ties(class_index, self.weights, self.n_classes)
-        try:
-            found = embed_with_classes(
-                self.W, C, beta, self.n_components, method=self.method, tol=COARSE
-            )
-        except TooFewNodesError:
-            return class_index
-        rows = np.nan_to_num(found.rows)  # stranded rows at the origin
-        known = class_index >= 0
-        training = Training(rows[known], class_index[known], self.weights[known])
-        classifier = self.choice.train(training, found.centers, np.arange(self.n_classes))
-        result = np.array(class_index)
-        if not known.all():
-            result[~known] = classifier.predict(rows[~known])
-        return result
+    C = class_ties(class_index, weights, n_classes)
+    try:
+        found = embed_with_classes(W, C, beta, n_components, method=method, tol=COARSE)
+    except TooFewNodesError:
+        return class_index
+    rows = np.nan_to_num(found.rows)  # stranded rows at the origin
+    known = class_index >= 0
+    training = Training(rows[known], class_index[known], weights[known])
+    classifier = choice.train(training, found.centers, np.arange(n_classes))
+    result = np.array(class_index)
+    if not known.all():
+        result[~known] = classifier.predict(rows[~known])
+    return result

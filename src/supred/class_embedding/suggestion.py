@@ -83,16 +83,14 @@ def draw_field(
     ties = np.asarray(C.sum(axis=0)).ravel()
     degrees = beta * np.asarray(W.sum(axis=1)).ravel()
     noise = random_state.normal(size=(edges.nnz, N_DRAWS)) * np.sqrt(beta * edges.data)[:, None]
-    heads = sparse.csr_array(
-        (np.ones(edges.nnz), (edges.row, np.arange(edges.nnz))), shape=(W.shape[0], edges.nnz)
-    )
-    tails = sparse.csr_array(
-        (np.ones(edges.nnz), (edges.col, np.arange(edges.nnz))), shape=(W.shape[0], edges.nnz)
+    ends = np.concatenate([edges.row, edges.col]), np.tile(np.arange(edges.nnz), 2)
+    incidence = sparse.csr_array(
+        (np.repeat([1.0, -1.0], edges.nnz), ends), shape=(W.shape[0], edges.nnz)
     )
     # A component without a label would vary without limit: a weak tie everywhere.
     weak = 1e-3 * max(float(degrees.mean()), np.finfo(float).tiny)
     total = ties + weak
-    right = heads @ noise - tails @ noise
+    right = incidence @ noise
     right += np.sqrt(total)[:, None] * random_state.normal(size=right.shape)
     solved = conjugate_gradients((beta * W).tocsr(), degrees + total, right, tol=1e-2)
     return np.asarray(solved.values / np.sqrt(N_DRAWS))

@@ -147,3 +147,16 @@ def one_line(error: BaseException) -> str:
     'too long'
     """
     return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def listed(items: Sequence[Any], most: int = 12, more: str = "more") -> str:
+    """Return the first items, and how many there are besides.
+
+    Examples
+    --------
+    >>> from supred.common.arguments import listed
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(str(item) for item in items[:most])
+    return shown + (f" and {len(items) - most} {more}" if len(items) > most else "")

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from supred.base.mapped_classifier import MappedClassifier
 from supred.base.state import register
@@ -213,8 +212,9 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
         """
-        check_is_fitted(self)
-        Z = self._latent(X)
+        return self._answer(X, "_probabilities")
+
+    def _probabilities(self, Z: np.ndarray) -> np.ndarray:
         return place_of(Z).put(softmax(self.gaussians_.scores(on_host(Z)), axis=1))
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:

@@ -176,7 +176,7 @@ def kernel_directions(
 
 
 def row_copies(X: Any, kernel: LandmarkKernel) -> np.ndarray | None:
-    """Return the landmark that each row equals, or None if there are rows that are no landmark."""
+    """Return the landmark that each row equals, or None if some rows are not landmarks."""
     if kernel.n_landmarks == X.shape[0]:
         return np.arange(X.shape[0])
     if kernel.name == "precomputed":

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from supred.base.dask_input import refuse
 from supred.base.latent_classifier import LatentClassifier
+from supred.base.sources import refuse_out_of_core
 from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.common.arguments import check_choice, check_integer, check_real
@@ -265,7 +265,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, TaskProblem]:
         """Return the classes and the checked tasks."""
         if is_task_matrix(y):
-            refuse(self, X)
+            refuse_out_of_core(self, X)
             X = self._validate_rows(X)
             signs = check_task_matrix(y, X.shape[0])
             self._check_parameters(X.shape[1])

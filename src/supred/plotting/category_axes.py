@@ -159,8 +159,6 @@ class CategoryAxesDisplay:
         """
         in_space = self.Z.shape[1] == 3
         ax = new_axes(ax, projection="3d" if in_space else None, size=(7.5, 6.0))
-        if in_space and ax.name != "3d":
-            raise ValueError("ax must be three-dimensional; make it with projection='3d'.")
         reach = 1.1 * float(np.abs(self.Z).max(initial=0.0)) or 1.0
         for k, label in enumerate(self.classes):
             tip, color = reach * self.axes[k], class_style(k).color

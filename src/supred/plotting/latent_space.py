@@ -165,10 +165,6 @@ class LatentSpaceDisplay:
         deep = len(shown) == 3
         size = (8.0, 6.0) if deep else (7.0, 5.5)
         ax = new_axes(ax, projection="3d" if deep else None, size=size)
-        if deep and ax.name != "3d":
-            raise ValueError(
-                f"dimensions={shown} needs three-dimensional axes; make ax with projection='3d'."
-            )
         coordinates = [self.Z[:, d] for d in shown]
         if len(shown) == 1:
             coordinates.append(np.random.RandomState(0).uniform(-1, 1, size=len(self.Z)))

@@ -2,18 +2,21 @@
 
 import pickle
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from supred.common.arguments import check_choice
 from supred.plotting.style import EDGE, class_style, new_axes, plain, shown_name
 
-AGAINST = ("bytes", "seconds")
+# against what -> name of the axis
 LABELS = {"bytes": "model size (bytes)", "seconds": "prediction time (s)"}
 REPEATS = 3
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TradeOffDisplay:
     """Error of several methods against their model size or prediction time.
 
@@ -54,20 +57,11 @@ class TradeOffDisplay:
     [0, 1]
     """
 
-    def __init__(
-        self,
-        *,
-        names: Sequence[str],
-        errors: Any,
-        costs: Any,
-        spreads: Any = None,
-        against: str = "bytes",
-    ) -> None:
-        self.names = list(names)
-        self.errors = np.asarray(errors, dtype=float)
-        self.costs = np.asarray(costs, dtype=float)
-        self.spreads = None if spreads is None else np.asarray(spreads, dtype=float)
-        self.against = against
+    names: Sequence[str]
+    errors: Any
+    costs: Any
+    spreads: Any = None
+    against: str = "bytes"
 
     @classmethod
     def from_estimators(
@@ -91,7 +85,7 @@ class TradeOffDisplay:
             (the shortest of three).
         ax : matplotlib Axes, optional
         """
-        _check_against(against)
+        check_choice("against", against, tuple(LABELS))
         y = np.asarray(y)
         errors, costs = [], []
         for estimator in estimators.values():
@@ -167,22 +161,22 @@ class TradeOffDisplay:
         ----------
         ax : matplotlib Axes, optional
         """
-        _check_against(self.against)
-        if not len(self.names) == len(self.errors) == len(self.costs):
+        check_choice("against", self.against, tuple(LABELS))
+        percent, costs = 100 * np.asarray(self.errors, float), np.asarray(self.costs, float)
+        if not len(self.names) == len(percent) == len(costs):
             raise ValueError(
                 f"names, errors and costs must be of one length, got {len(self.names)}, "
-                f"{len(self.errors)} and {len(self.costs)}."
+                f"{len(percent)} and {len(costs)}."
             )
-        if not (self.costs > 0).all():
+        if not (costs > 0).all():
             raise ValueError("costs must be positive: their axis is logarithmic.")
         ax = new_axes(ax, size=(6.5, 4.5))
-        self.front_ = pareto_front(self.errors, self.costs)
-        percent = 100 * self.errors
-        ax.plot(self.costs[self.front_], percent[self.front_], color=EDGE, lw=0.8, zorder=1)
+        self.front_ = pareto_front(percent, costs)
+        ax.plot(costs[self.front_], percent[self.front_], color=EDGE, lw=0.8, zorder=1)
         for k, name in enumerate(self.names):
             color, marker = class_style(k)
             ax.errorbar(
-                self.costs[k],
+                costs[k],
                 percent[k],
                 yerr=None if self.spreads is None else 100 * self.spreads[k],
                 color=color,
@@ -197,7 +191,7 @@ class TradeOffDisplay:
             )
             ax.annotate(
                 shown_name(name),
-                (self.costs[k], percent[k]),
+                (costs[k], percent[k]),
                 xytext=(7, 5),
                 textcoords="offset points",
                 weight="bold" if k in self.front_ else "normal",
@@ -205,7 +199,7 @@ class TradeOffDisplay:
         ax.set_xscale("log")
         ax.margins(x=0.2, y=0.15)
         ax.set_ylim(bottom=min(0, -0.03 * percent.max()))
-        if self.costs.max() > 5 * self.costs.min():
+        if costs.max() > 5 * costs.min():
             ax.xaxis.set_minor_formatter("")
         ax.set_xlabel(LABELS[self.against])
         ax.set_ylabel("held-out error (%)")
@@ -223,11 +217,6 @@ def pareto_front(errors: np.ndarray, costs: np.ndarray) -> np.ndarray:
             front.append(k)
             best = errors[k]
     return np.array(front, dtype=int)
-
-
-def _check_against(against: str) -> None:
-    if against not in AGAINST:
-        raise ValueError(f"against={against!r} must be one of {AGAINST}.")
 
 
 def model_bytes(fitted: Any) -> int:

@@ -103,8 +103,8 @@ class TrainingTraceDisplay:
         for panel, (name, columns, logarithmic) in zip(self.axes_, panels, strict=True):
             _draw_panel(panel, name, columns, logarithmic=logarithmic)
             if self.best_iter is not None:
-                told = "iterate kept" if panel is self.axes_[0] else None
-                panel.axvline(self.best_iter, color=EDGE, lw=0.8, ls=":", label=told)
+                label = "iterate kept" if panel is self.axes_[0] else None
+                panel.axvline(self.best_iter, color=EDGE, lw=0.8, ls=":", label=label)
             if len(panel.get_legend_handles_labels()[0]) > 1:
                 panel.legend(frameon=False, fontsize="small")
         self.axes_[-1].set_xlabel("iteration")

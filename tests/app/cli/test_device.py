@@ -32,7 +32,8 @@ def test_a_device_gives_the_model_of_the_host(supred, table, tmp_path, stream, m
         *stream,
     )
     assert supred("fit", *arguments, "--out", tmp_path / "here").code == 0
-    monkeypatch.setattr("supred.rows.device.place_named", named)
+    for user in ("supred.rows.device", "supred.app.cli.fit"):
+        monkeypatch.setattr(f"{user}.place_named", named)
     result = supred("fit", *arguments, "--device", "cuda", "--out", tmp_path / "there")
     assert result.code == 0, result.err
     assert set(asked) == {"cuda"}

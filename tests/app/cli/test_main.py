@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from supred.app.cli.completion import script
-from supred.app.cli.main import COMMANDS, main
+from supred.app.cli.main import main
+from supred.app.cli.parser import COMMANDS
 from supred.common import files as _files
 from supred.common.files import OutputExistsError, atomic_write
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 import pytest
 
-from supred.app.export.model_file import load_model
+from supred.app.export.model_file import load_model, save_model
 from tests.app.cli.conftest import flowers, write_csv
 
 METHODS = [
@@ -27,16 +27,13 @@ METHODS = [
 def test_predictions_of_a_saved_model_equal_those_in_memory(
     supred, rough_table, tmp_path, method, setting, monkeypatch
 ):
-    import supred.app.export.model_file as model_file
-
     kept = []
-    save = model_file.save_model
 
     def save_and_keep(model, *args, **kwargs):
         kept.append(model)
-        save(model, *args, **kwargs)
+        save_model(model, *args, **kwargs)
 
-    monkeypatch.setattr(model_file, "save_model", save_and_keep)
+    monkeypatch.setattr("supred.app.cli.fit.save_model", save_and_keep)
     path = tmp_path / "m.supred"
     with np.errstate(all="ignore"):
         result = supred(

@@ -5,7 +5,7 @@ from sklearn.datasets import load_iris
 
 from supred import LowDimSVC
 from supred.app.export.model_file import TableModel, save_model
-from supred.app.tables.table import Column
+from supred.app.tables.table import Column, Table
 
 COLUMNS = [Column(name, "number") for name in "abcd"]
 
@@ -20,5 +20,7 @@ def data():
 @pytest.fixture
 def saved(data, tmp_path):
     path = tmp_path / "m.supred"
-    save_model(TableModel.fit(LowDimSVC(n_centers=15, random_state=0), *data, COLUMNS), path)
+    X, y = data
+    table = Table("table", COLUMNS, X, y=y)
+    save_model(TableModel.fit(LowDimSVC(n_centers=15, random_state=0), table), path)
     return path

@@ -15,7 +15,7 @@ from supred.app.export.conversion import finite_form_of
 from supred.app.export.model_file import TableModel
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.sources import MemorySource
-from supred.app.tables.table import Column
+from supred.app.tables.table import Column, Table
 from supred.export import ExportError, to_c, to_javascript, to_onnx
 from tests.app.export.models import MODELS, fitted, rows_and_labels
 from tests.app.export.running import FLAGS, run_c, run_javascript, run_onnx
@@ -154,9 +154,8 @@ def table_model(estimator=None, impute="median"):
     ]
     estimator = estimator or LowDimSVC(n_centers=15, random_state=0)
     rows = rows_of(frame, columns)
-    model = TableModel.fit(
-        estimator, rows, y, columns, preparation=Preparation(impute, "onehot", "standard")
-    )
+    table = Table("table", columns, rows, y=y)
+    model = TableModel.fit(estimator, table, Preparation(impute, "onehot", "standard"))
     return model, frame
 
 

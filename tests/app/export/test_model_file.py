@@ -24,6 +24,7 @@ from supred import (
     MaxMarginProjection,
 )
 from supred.app.export.model_file import ModelFileError, TableModel, load_model, save_model
+from supred.app.tables.table import Table
 from supred.base.container import read_container, write_container
 from tests.app.export.conftest import COLUMNS
 from tests.app.export.models import MODELS as EXPORTED
@@ -41,8 +42,8 @@ def test_parts_of_the_users_own_cannot_be_saved(data, tmp_path):
     }
     for where, estimator in models.items():
         with pytest.raises(ModelFileError, match=where):
-            save_model(TableModel.fit(estimator, X, y, COLUMNS), path)
-    fitted = TableModel.fit(MaxMarginProjection(), X, y, COLUMNS)
+            save_model(TableModel.fit(estimator, Table("table", COLUMNS, X, y=y)), path)
+    fitted = TableModel.fit(MaxMarginProjection(), Table("table", COLUMNS, X, y=y))
     fitted.estimator = Ridge().fit(X, y)
     with pytest.raises(ModelFileError, match="a Ridge cannot be saved"):
         save_model(fitted, path)
@@ -54,7 +55,7 @@ def test_an_embedding_of_unlabelled_rows_goes_through(data, tmp_path, classifier
     X, y = data
     partly = np.where(np.arange(len(y)) % 3 == 0, y, -1)
     estimator = ClassConstrainedEmbedding(classifier=classifier, random_state=0)
-    model = TableModel.fit(estimator, X, partly, COLUMNS)
+    model = TableModel.fit(estimator, Table("table", COLUMNS, X, y=partly))
     save_model(model, tmp_path / "m.supred")
     loaded = load_model(tmp_path / "m.supred")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
@@ -65,7 +66,7 @@ def test_sparse_rows_go_through(data, tmp_path):
     X, y = data
     rows = sparse.csr_matrix(X)
     for estimator in (LowDimSVC(n_centers=15, random_state=0), CategorySpace(kernel="rbf")):
-        model = TableModel.fit(estimator, rows, y, COLUMNS)
+        model = TableModel.fit(estimator, Table("table", COLUMNS, rows, y=y))
         path = tmp_path / type(estimator).__name__
         save_model(model, path)
         np.testing.assert_array_equal(load_model(path).transform(rows), model.transform(rows))

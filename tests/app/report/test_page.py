@@ -94,7 +94,7 @@ def test_a_class_named_script_does_nothing(tmp_path):
         preprocessing=[EVIL],
         versions={EVIL: EVIL},
         command=f"supred compare {EVIL}",
-        verdict=["{{script}} " + EVIL, EVIL],
+        verdict=["$script ${script} " + EVIL, EVIL],
         importances=[ColumnImportance(EVIL, 0.1, 0.01)],
         confusions=[Confusion(0, 1, 3, 2, [Difference(EVIL, 1.0, 2.0, 1.5, 3.0)])],
     )
@@ -112,7 +112,7 @@ def test_a_class_named_script_does_nothing(tmp_path):
     assert data["methods"][0]["name"] == EVIL
     texts = " ".join(page.texts)
     assert texts.count(EVIL) >= 8  # shown as it is
-    assert "{{script}}" in texts
+    assert "$script ${script}" in texts
 
 
 @pytest.mark.parametrize(

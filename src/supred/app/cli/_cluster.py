@@ -1,59 +1,48 @@
 """Train on a Dask cluster: tables that are read, prepared and kept by its workers."""
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from joblib import effective_n_jobs
 
-from supred.app.cli import _options
-from supred.app.cli._stream import OUT_OF_CORE, sample_rows
+from supred.app.cli._input import preparation_of, training_choices
+from supred.app.cli._stream import sample_rows
 from supred.app.export.model_file import TableModel
 from supred.app.tables.assemble import training_plan
 from supred.app.tables.cluster import ClusterSource
-from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import TableError
 from supred.common.arguments import one_line
 from supred.rows.cluster.local import local_client
 
 
-@contextmanager
-def connected(address: str) -> Iterator[Any]:
+def connected(address: str) -> AbstractContextManager[Any]:
     """Connect to a scheduler, or start workers on this machine for ``local``."""
     try:
         from distributed import Client
     except ImportError:
         raise TableError("--scheduler needs Dask; install 'supred[dask]'.") from None
     if address == "local":
-        with local_client(effective_n_jobs(-1)) as client:
-            yield client
-        return
+        return local_client(effective_n_jobs(-1))
     try:
-        client = Client(address, timeout=10)
+        return Client(address, timeout=10)
     except (OSError, ValueError) as error:
         raise TableError(
             f"--scheduler {address}: no connection ({one_line(error)}); give the "
             "address that dask scheduler prints, such as tcp://10.0.0.1:8786, or local."
         ) from None
-    with client:
-        yield client
 
 
 def fit(
     options: argparse.Namespace, estimator: Any, files: list[str]
 ) -> tuple[TableModel, int, float]:
     """Return the model, the number of rows and the training error."""
-    if options.method not in OUT_OF_CORE:
-        raise TableError(
-            f"--scheduler trains {' and '.join(OUT_OF_CORE)} only, not {options.method}."
-        )
     if options.dataset is not None or not files or "-" in files:
         raise TableError("--scheduler reads files; name CSV, TSV or Parquet files.")
-    preparation = Preparation(options.impute, options.encode, options.scale)
+    preparation = preparation_of(options)
     with connected(options.scheduler) as client:
         source = ClusterSource(client, files, options.format, not options.no_header)
-        plan = training_plan(source, **_options.training_choices(options))
+        plan = training_plan(source, **training_choices(options))
         preparation.check(plan)
         rows = source.matrix(plan.columns, plan.labelled)
         sample = rows[sample_rows(len(plan.y), options.seed)].compute()
@@ -64,12 +53,6 @@ def fit(
         )
         estimator.fit(X, plan.y)
         error = 1.0 - estimator.score(X, plan.y)
-    estimator.set_params(checkpoint=None)
-    notes = [
-        f"The table was read in {len(source.pieces)} part(s) by the workers of a cluster.",
-        *preparation.sentences(plan),
-    ]
-    model = TableModel(
-        estimator, plan.columns, plan.target, preparation, transformer, plan.ignored, notes
-    )
+    note = f"The table was read in {len(source.pieces)} part(s) by the workers of a cluster."
+    model = TableModel.of(estimator, plan, preparation, transformer, [note])
     return model, len(plan.y), error

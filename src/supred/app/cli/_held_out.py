@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from supred.app.comparison.prepared import make_folds
-from supred.app.tables.preparation import Preparation
+from supred.app.export.table_model import TableModel
 from supred.app.tables.table import Table, TableError
 
 # Up to this many rows a fit is cross-validated unless the user says otherwise.
@@ -20,7 +20,7 @@ FOLDS = 5
 
 def held_out_error(
     options: argparse.Namespace,
-    estimator: Any,
+    model: TableModel,
     table: Table | None = None,
     labels: np.ndarray | None = None,
 ) -> tuple[float | None, str]:
@@ -29,10 +29,11 @@ def held_out_error(
     Parameters
     ----------
     options : Namespace
-    estimator : fitted estimator
+    model : TableModel
     table, labels
         What it was fitted to, if the rows are in memory.
     """
+    estimator = model.estimator
     if table is not None and table.unlabelled is not None:
         return _hidden_labels_error(options.folds, estimator)
     small = table is not None and table.n_rows <= MOST_ROWS
@@ -40,17 +41,12 @@ def held_out_error(
     if n_folds and table is not None and labels is not None:
         class_index = np.unique(labels, return_inverse=True)[1]
         n_folds = min(n_folds, int(np.bincount(class_index).max()))
-        preparation = Preparation(options.impute, options.encode, options.scale)
-        steps = preparation.pipeline(table.columns, sparse=table.is_sparse)
-        fresh = clone(estimator)
-        if "checkpoint" in fresh.get_params():
-            fresh.set_params(checkpoint=None)
+        fresh = make_pipeline(clone(model.transformer), clone(estimator))
         try:
             folds = make_folds(class_index, n_folds, options.seed)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what there is to warn of, the fit has said
-                model = make_pipeline(steps, fresh)
-                predicted = cross_val_predict(model, table.X, labels, cv=folds)
+                predicted = cross_val_predict(fresh, table.X, labels, cv=folds)
         except ValueError as error:
             if options.folds is not None:
                 raise TableError(f"--folds {options.folds}: {error}") from None

@@ -2,9 +2,9 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Self
 
 # Seconds until the first line, and between two lines, where stderr is not a terminal.
 FIRST, BETWEEN = 1.0, 10.0
@@ -12,32 +12,34 @@ PASSES = "{desc}: pass {n:.1f} of about {total} |{bar:30}| [{elapsed}, {remainin
 METHODS = "{desc} |{bar:30}| {percentage:3.0f} % [{elapsed}]"
 
 
-def _bar(shown: bool, total: int | None, bar_format: str, title: str = "") -> Any:
-    """Return a bar on a terminal; None elsewhere, or without tqdm."""
-    if shown and sys.stderr.isatty():
-        with suppress(ImportError):
-            from tqdm import tqdm
+class _Progress:
+    """A bar of tqdm on a terminal, while the block lasts; None elsewhere, or without tqdm."""
 
-            return tqdm(
-                total=total, desc=title, bar_format=bar_format, file=sys.stderr, leave=False
-            )
-    return None
+    def __init__(self, total: int | None, bar_format: str, title: str = "", *, shown: bool) -> None:
+        self.bar = None
+        if shown and sys.stderr.isatty():
+            with suppress(ImportError):
+                from tqdm import tqdm
 
+                self.bar = tqdm(
+                    total=total, desc=title, bar_format=bar_format, file=sys.stderr, leave=False
+                )
 
-class MethodProgress:
-    """The method of a comparison that is at work: a bar on a terminal, else a line per method."""
-
-    def __init__(self, n_steps: int, *, shown: bool) -> None:
-        self.shown, self.done = shown, 0
-        self.bar = _bar(shown, n_steps, METHODS)
-        self.seen: set[str] = set()
-
-    def __enter__(self) -> "MethodProgress":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         if self.bar is not None:
             self.bar.close()
+
+
+class MethodProgress(_Progress):
+    """The method of a comparison that is at work: a bar on a terminal, else a line per method."""
+
+    def __init__(self, n_steps: int, *, shown: bool) -> None:
+        super().__init__(n_steps, METHODS, shown=shown)
+        self.shown, self.done = shown, 0
+        self.seen: set[str] = set()
 
     def tell(self, name: str, fold: int, n_folds: int) -> None:
         """Show that a method begins a fold, or has ended."""
@@ -54,7 +56,7 @@ class MethodProgress:
             self.seen.add(name)
 
 
-class RowProgress:
+class RowProgress(_Progress):
     """Passes over rows, in one of the stages of a command.
 
     Parameters
@@ -63,23 +65,23 @@ class RowProgress:
         Name of the stage.
     n_rows : int
         Rows of the table; 1 if shares of them are counted.
-    passes : tuple of int or None
-        How often they are usually read and how often at most, where it is known.
+    passes : tuple of int
+        How often they are usually read and how often at most.
     shown : bool
     """
 
-    def __init__(self, what: str, n_rows: int, passes: tuple[int, int] | None, shown: bool) -> None:
+    def __init__(self, what: str, n_rows: int, passes: tuple[int, int], *, shown: bool) -> None:
+        super().__init__(passes[0], PASSES, what, shown=shown)
         self.what, self.n_rows, self.passes = what, max(n_rows, 1), passes
         self.done = 0.0
         self.begun = time.monotonic()
-        self.bar = _bar(shown, None if passes is None else passes[0], PASSES, what)
         self.next = self.begun + FIRST if shown and self.bar is None else float("inf")
 
     def add(self, n_rows: float) -> None:
         """Count rows that were read."""
         self.done += n_rows
         if self.bar is not None:
-            if self.passes is not None and self.done > self.passes[0] * self.n_rows:
+            if self.done > self.passes[0] * self.n_rows:
                 self.bar.total = self.passes[1]
             self.bar.update(n_rows / self.n_rows)
         now = time.monotonic()
@@ -93,22 +95,19 @@ class RowProgress:
         Examples
         --------
         >>> from supred.app.cli._progress import RowProgress
-        >>> progress = RowProgress("training", 1000, (20, 100), False)
+        >>> progress = RowProgress("training", 1000, (20, 100), shown=False)
         >>> progress.add(2500)
         >>> progress.sentence(5.0)
         'pass 3 of about 20 over the rows, 5 s so far, about 35 s left'
         """
-        number = int(self.done / self.n_rows) + 1
-        if self.passes is None:
-            return f"pass {number} over the rows, {seconds:.0f} s so far"
         done = self.done / self.n_rows
         word, passes = (
             ("about", self.passes[0]) if done < self.passes[0] else ("at most", self.passes[1])
         )
         left = seconds * max(passes / done - 1, 0.0)
         return (
-            f"pass {number} of {word} {passes} over the rows, {seconds:.0f} s so far, {word} "
-            f"{left:.0f} s left"
+            f"pass {int(done) + 1} of {word} {passes} over the rows, {seconds:.0f} s so far, "
+            f"{word} {left:.0f} s left"
         )
 
     def counting(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -119,16 +118,3 @@ class RowProgress:
             return function(block)
 
         return counted
-
-
-@contextmanager
-def stage(
-    what: str, n_rows: int, passes: tuple[int, int] | None, shown: bool
-) -> Iterator[RowProgress]:
-    """Show the progress of a stage while it lasts."""
-    progress = RowProgress(what, n_rows, passes, shown)
-    try:
-        yield progress
-    finally:
-        if progress.bar is not None:
-            progress.bar.close()

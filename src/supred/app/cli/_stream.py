@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from supred.app.cli import _options
-from supred.app.cli._progress import stage
+from supred.app.cli._input import preparation_of, training_choices
+from supred.app.cli._progress import RowProgress
 from supred.app.export.model_file import TableModel, load_table_model
 from supred.app.tables.assemble import check_columns, check_finite, training_plan
-from supred.app.tables.preparation import Preparation
 from supred.app.tables.reading import open_files
 from supred.app.tables.sources import SparseSource
 from supred.app.tables.table import Column, TableError
@@ -32,9 +31,7 @@ def fit(
     options: argparse.Namespace, estimator: Any, files: list[str]
 ) -> tuple[TableModel, int, float]:
     """Return the model, the number of rows and the training error."""
-    if options.method not in OUT_OF_CORE:
-        raise TableError(f"--stream trains {' and '.join(OUT_OF_CORE)} only, not {options.method}.")
-    preparation = Preparation(options.impute, options.encode, options.scale)
+    preparation = preparation_of(options)
     shown = not options.quiet
     # Windows removes no file that is still mapped: the copy then stays with the temporary files.
     with TemporaryDirectory(
@@ -43,9 +40,9 @@ def fit(
         copy = None if options.no_cache else Path(cache, "rows.npy")
         # The labels; the kinds of the columns, with a copy of their numbers; their texts; a copy
         # of these.
-        with stage("reading", 1, (2, 4), shown) as progress:
+        with RowProgress("reading", 1, (2, 4), shown=shown) as progress:
             source, found = _open(options, files, progress.add, copy)
-            plan = training_plan(source, **_options.training_choices(options))
+            plan = training_plan(source, **training_choices(options))
             preparation.check(plan)
             columns: Sequence[Column | int] | None = plan.columns
             if plan.is_sparse:
@@ -58,24 +55,17 @@ def fit(
         sample = rows_at(_blocks(options, found, columns), chosen)
         transformer = preparation.pipeline(plan.columns, sparse=plan.is_sparse).fit(sample)
         n_rows = len(plan.labelled)
-        with stage("training", n_rows, passes_of(estimator, n_rows), shown) as progress:
+        passes = passes_of(estimator, n_rows)
+        with RowProgress("training", n_rows, passes, shown=shown) as progress:
             prepare = progress.counting(transformer.transform)
             rows = _blocks(options, found, columns, transform=prepare)
             X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))
             X = on_device(X, options.device)
             estimator.fit(X, plan.y)
             error = 1.0 - estimator.score(X, plan.y)
-    if "checkpoint" in estimator.get_params():
-        estimator.set_params(checkpoint=None)
     part = f"{len(plan.y)}" if len(chosen) == len(plan.y) else f"a sample of {len(chosen)}"
-    notes = [
-        f"The rows were read block by block; the preparation was learnt from {part} rows.",
-        *preparation.sentences(plan),
-    ]
-    model = TableModel(
-        estimator, plan.columns, plan.target, preparation, transformer, plan.ignored, notes,
-        plan.is_sparse,
-    )  # fmt: skip
+    note = f"The rows were read block by block; the preparation was learnt from {part} rows."
+    model = TableModel.of(estimator, plan, preparation, transformer, [note])
     return model, len(plan.y), error
 
 

@@ -3,78 +3,33 @@
 import argparse
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+import webbrowser
+from pathlib import Path
+from typing import Any
 
-from supred.app.cli import _options
+from supred.app.cli._input import read_training
+from supred.app.cli._output import aligned, print_json, say
 from supred.app.cli._progress import MethodProgress
-
-if TYPE_CHECKING:
-    from supred.app.comparison import Comparison, MethodResult
-
-HELP = "try every method on a table, on the same folds, and write a report"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    _options.add_training(parser)
-    parser.add_argument(
-        "--budget",
-        type=_options.seconds,
-        metavar="TIME",
-        default=_options.seconds("120s"),
-        help="time in all, such as 60s, 5m or 1h (default: 120s)",
-    )
-    parser.add_argument("--methods", metavar="A,B,...", help="methods to compare (see supred info)")
-    parser.add_argument(
-        "--folds", type=_options.positive, default=5, help="folds of the cross-validation (5)"
-    )
-    parser.add_argument(
-        "--components", type=_options.positive, metavar="L", help="latent dimensions of all methods"
-    )
-    parser.add_argument(
-        "--metric",
-        choices=("error", "balanced"),
-        default="error",
-        help="what methods are tuned and ranked by: the share of rows misclassified, or its mean "
-        "over the classes, in which small ones count as much as large ones (default: error)",
-    )
-    parser.add_argument(
-        "--rows",
-        type=_options.positive,
-        metavar="N",
-        help="use a random part of the rows, for a large table and little time",
-    )
-    parser.add_argument(
-        "--no-tune", action="store_true", help="use the first setting of each method"
-    )
-    _options.add_output(parser, "where to write the report (default: NAME-report.html)")
-    parser.add_argument("--no-report", action="store_true", help="the table only")
-    _options.add_model_in_page(parser)
-    parser.add_argument("--open", action="store_true", help="open the report in a browser")
-    parser.add_argument(
-        "--save", metavar="FILE", help="keep the results, for supred report to show again"
-    )
-    parser.add_argument(
-        "--save-model", metavar="FILE", help="fit the best method to all rows and save it"
-    )
-    _options.add_json(parser)
+from supred.app.comparison import Comparison, MethodResult
+from supred.app.comparison.engine import compare
+from supred.app.comparison.file import save_comparison
+from supred.app.comparison.methods import check_methods
+from supred.app.comparison.scores import estimate, ranked
+from supred.app.comparison.take_away import save_best_model
+from supred.app.comparison.verdict import bytes_text
+from supred.app.report import write_report
+from supred.common.files import check_output
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from supred.common.files import check_output
-
     page = report_path(options)
     for path in (page, options.save, options.save_model):
         if path is not None:
             check_output(path, overwrite=options.force)
-    table, preparation = _options.read_training(options, use_unlabelled=not options.drop_unlabelled)
-
-    from supred.app.comparison.engine import compare
-    from supred.app.comparison.methods import check_methods
-
+    table, preparation = read_training(options, use_unlabelled=not options.drop_unlabelled)
     names = check_methods(options.methods.split(",") if options.methods else None)
-    _options.say(options, *preparation.sentences(table))
+    say(options, *preparation.sentences(table))
     rounds = 1 if options.no_tune else 2
     with MethodProgress(len(names) * rounds, shown=not options.quiet) as progress:
         comparison = compare(
@@ -92,22 +47,18 @@ def run(options: argparse.Namespace) -> int:
             tell=progress.tell,
         )
     if options.json:
-        _options.print_json(as_json(comparison, page))
+        print_json(as_json(comparison, page))
     else:
-        print("\n".join(_options.aligned(table_rows(comparison))))
+        print("\n".join(aligned(table_rows(comparison))))
         sys.stdout.flush()
     if comparison.interrupted:
-        _options.say(options, "Interrupted: what was finished is kept.")
-    _options.say(options, *comparison.verdict)
+        say(options, "Interrupted: what was finished is kept.")
+    say(options, *comparison.verdict)
     if options.save is not None:
-        from supred.app.comparison.file import save_comparison
-
         save_comparison(comparison, options.save, overwrite=options.force)
-        _options.say(options, f"Results: {options.save}")
+        say(options, f"Results: {options.save}")
     if options.save_model is not None and not comparison.interrupted:
-        from supred.app.comparison.take_away import save_best_model
-
-        told = save_best_model(
+        sentence = save_best_model(
             comparison,
             table,
             preparation,
@@ -115,16 +66,11 @@ def run(options: argparse.Namespace) -> int:
             n_components=options.components,
             overwrite=options.force,
         )
-        _options.say(options, told)
+        say(options, sentence)
     if page is not None:
-        from supred.app.report import write_report
-
         write_report(comparison, page, with_model=not options.no_model, overwrite=options.force)
-        _options.say(options, f"Report: {page}")
+        say(options, f"Report: {page}")
         if options.open:
-            import webbrowser
-            from pathlib import Path
-
             webbrowser.open(Path(page).absolute().as_uri())
     if comparison.interrupted:
         return 130
@@ -142,17 +88,12 @@ def report_path(options: argparse.Namespace) -> str | None:
 
 def default_name(options: argparse.Namespace) -> str:
     """Return what the output of a table is called, without its ending."""
-    from pathlib import Path
-
     name = options.dataset or (Path(options.input).stem if options.input not in (None, "-") else "")
     return name or "supred"
 
 
-def table_rows(comparison: "Comparison") -> list[list[str]]:
+def table_rows(comparison: Comparison) -> list[list[str]]:
     """Return the table: a header, then one row per method."""
-    from supred.app.comparison.scores import estimate, ranked
-    from supred.app.comparison.verdict import bytes_text
-
     head = ["method", "error %", "± s.e.", "balanced %", "dims", "basis", "size", "fit s"]
     rows = [[*head, "predict ms", ""]]
     for k in ranked(comparison.methods, comparison.metric):
@@ -186,7 +127,7 @@ def _shown(number: int | None) -> str:
     return "-" if number is None else str(number)
 
 
-def as_json(comparison: "Comparison", page: str | None) -> dict[str, Any]:
+def as_json(comparison: Comparison, page: str | None) -> dict[str, Any]:
     """Return the results without the rows."""
     return {
         "title": comparison.title,
@@ -212,9 +153,7 @@ def as_json(comparison: "Comparison", page: str | None) -> dict[str, Any]:
     }
 
 
-def _method_json(method: "MethodResult") -> dict[str, Any]:
-    from supred.app.comparison.scores import estimate
-
+def _method_json(method: MethodResult) -> dict[str, Any]:
     error, balanced = estimate(method), estimate(method, "balanced")
     return {
         "name": method.name,
@@ -228,8 +167,8 @@ def _method_json(method: "MethodResult") -> dict[str, Any]:
         "n_components": method.n_components,
         "n_basis": method.n_basis,
         "model_bytes": method.model_bytes,
-        "fit_seconds": _options.json_number(method.fit_seconds),
-        "predict_seconds": _options.json_number(method.predict_seconds),
+        "fit_seconds": method.fit_seconds,
+        "predict_seconds": method.predict_seconds,
         "parameters": method.parameters,
         "settings_tried": method.n_settings,
         "settings_in_all": method.n_settings_all,

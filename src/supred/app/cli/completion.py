@@ -2,15 +2,10 @@
 
 import argparse
 
-HELP = "print a script for tab completion in bash, zsh or tcsh"
+from supred.app.cli.parser import make_parser
 
 # What an argument is called in the help, if it is the name of a file.
 FILES = ("TABLE", "MODEL", "FILE", "RESULTS")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -21,8 +16,6 @@ def run(options: argparse.Namespace) -> int:
 
 def script(shell: str) -> str:
     """Return the script for a shell, made from the parser of the commands."""
-    from supred.app.cli.main import make_parser
-
     try:
         import shtab
     except ImportError:

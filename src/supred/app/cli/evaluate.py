@@ -2,27 +2,19 @@
 
 import argparse
 
-from supred.app.cli import _options, _use_model
+import numpy as np
+from sklearn.metrics import confusion_matrix
 
-HELP = "measure a saved model on rows whose class is known"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    _use_model.add_model(parser)
-    _options.add_json(parser)
+from supred.app.cli._input import read_model_and_table
+from supred.app.cli._output import aligned, print_json
+from supred.app.tables.table import TableError
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    import numpy as np
-    from sklearn.metrics import confusion_matrix
-
-    from supred.app.tables.table import TableError
-
     if options.stream:
         raise TableError("evaluate reads the whole table; use predict --stream.")
-    model, table = _use_model.read(options, labelled=True)
+    model, table = read_model_and_table(options, labelled=True)
     classes = [str(label) for label in model.classes.tolist()]
     truth = np.array([str(label) for label in table.labels.tolist()])
     unseen = sorted(set(truth.tolist()) - set(classes))
@@ -38,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     errors = [None if not n else float(1 - k / n) for k, n in zip(right, rows_of, strict=True)]
     known = [value for value in errors if value is not None]
     if options.json:
-        _options.print_json(
+        print_json(
             {
                 "rows": table.n_rows,
                 "error": error,
@@ -55,5 +47,5 @@ def run(options: argparse.Namespace) -> int:
         rows.append([name, str(n), shown, *(str(count) for count in line)])
     total = [str(count) for count in counts.sum(axis=0)]
     rows.append(["all", str(table.n_rows), f"{100 * error:.2f}", *total])
-    print("\n".join(_options.aligned(rows)))
+    print("\n".join(aligned(rows)))
     return 0

@@ -4,39 +4,18 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from supred.app.cli import _options, _use_model
-
-HELP = "write a saved model as ONNX, C or JavaScript"
-
-FORMATS = ("onnx", "c", "js")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a file that supred fit wrote")
-    _options.add_input(parser)
-    parser.add_argument("--to", choices=FORMATS, required=True, help="the format")
-    parser.add_argument(
-        "--quantise",
-        action="store_true",
-        help="C: keep centres and weights in one byte each; with a labelled TABLE of validation "
-        "rows, the error before and after is reported",
-    )
-    parser.add_argument(
-        "--name", help="C: what the names in the header begin with (default: that of the file)"
-    )
-    _options.add_output(parser, "where to write the exported model", required=True)
-    _options.add_json(parser)
+from supred.app.cli._input import read_model_and_table
+from supred.app.cli._output import print_json, say
+from supred.app.export.c_writer import to_c
+from supred.app.export.javascript_writer import to_javascript
+from supred.app.export.model_file import load_model
+from supred.app.export.onnx_writer import to_onnx
+from supred.app.export.quantise import quantisation_errors
+from supred.common.files import check_output
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from supred.app.export.c_writer import to_c
-    from supred.app.export.javascript_writer import to_javascript
-    from supred.app.export.model_file import load_model
-    from supred.app.export.onnx_writer import to_onnx
-    from supred.common.files import check_output
-
     check_output(options.out, overwrite=options.force)
     _check(options)
     model = load_model(options.model)
@@ -72,11 +51,9 @@ def _check(options: argparse.Namespace) -> None:
 
 def _errors(options: argparse.Namespace) -> dict[str, float]:
     """Return the error on the validation rows, if there are any, before and after."""
-    from supred.app.export.quantise import quantisation_errors
-
     if options.input is None and options.dataset is None:
         return {}
-    model, table = _use_model.read(options, labelled=True)
+    model, table = read_model_and_table(options, labelled=True)
     labels = [str(label) for label in table.labels.tolist()]
     known = {str(label): label for label in model.classes.tolist()}
     before, after = quantisation_errors(model, table.X, [known.get(label) for label in labels])
@@ -86,7 +63,7 @@ def _errors(options: argparse.Namespace) -> dict[str, float]:
 def _tell(options: argparse.Namespace, facts: dict[str, Any]) -> None:
     """Say what was written."""
     if options.json:
-        _options.print_json(facts)
+        print_json(facts)
     lines = [f"Wrote {facts['out']}: {facts['file_bytes']} bytes."]
     if "constant_bytes" in facts:
         lines.append(
@@ -100,4 +77,4 @@ def _tell(options: argparse.Namespace, facts: dict[str, Any]) -> None:
         )
     elif options.quantise:
         lines.append("Name a table with labels to see what the bytes cost.")
-    _options.say(options, *lines)
+    say(options, *lines)

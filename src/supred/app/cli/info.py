@@ -1,23 +1,25 @@
 """Describe a saved model, or this installation."""
 
 import argparse
+from typing import Any
 
-from supred.app.cli import _options
-
-HELP = "describe a saved model, or this installation: versions, methods, data sets"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("model", nargs="?", metavar="MODEL", help="a file that supred fit wrote")
-    _options.add_json(parser)
+from supred.app.cli._output import print_json
+from supred.app.comparison.methods import METHODS
+from supred.app.comparison.result import versions
+from supred.app.export.model_file import load_table_model
+from supred.app.tables.builtin import BUILTIN
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    document = _installation() if options.model is None else _model(options.model)
+    document: dict[str, Any]
+    if options.model is not None:
+        document = _model(options.model)
+    else:
+        methods = {name: method.missing or "ready" for name, method in METHODS.items()}
+        document = {"versions": versions(), "methods": methods, "data sets": BUILTIN}
     if options.json:
-        _options.print_json(document)
+        print_json(document)
         return 0
     for name, value in document.items():
         if isinstance(value, dict):
@@ -32,18 +34,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _installation() -> dict[str, object]:
-    from supred.app.comparison.methods import METHODS
-    from supred.app.comparison.result import versions
-    from supred.app.tables.builtin import BUILTIN
-
-    methods = {name: method.missing or "ready" for name, method in METHODS.items()}
-    return {"versions": versions(), "methods": methods, "data sets": dict(BUILTIN)}
-
-
-def _model(path: str) -> dict[str, object]:
-    from supred.app.export.model_file import load_table_model
-
+def _model(path: str) -> dict[str, Any]:
     model = load_table_model(path)
     size = model.method.model_size_
     parameters = model.method.get_params(deep=False)

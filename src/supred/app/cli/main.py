@@ -1,7 +1,4 @@
-"""The command `supred`: reads the arguments, runs a command, turns errors into one line.
-
-Nothing heavy is imported here or at the top of a command's file: `supred --help` must not wait.
-"""
+"""The command `supred`: reads the arguments, runs a command, turns errors into one line."""
 
 import argparse
 import importlib
@@ -9,55 +6,14 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, NoReturn
 
-from supred._version import __version__
-
-COMMANDS = (
-    "compare",
-    "map",
-    "fit",
-    "transform",
-    "predict",
-    "evaluate",
-    "export",
-    "report",
-    "info",
-    "completion",
-)
+from supred.app.cli.parser import make_parser
 
 # Exit codes, for scripts.
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-
-DESCRIPTION = "Supervised dimensionality reduction for classification, on your own table."
-EPILOG = (
-    "Results go to standard output, messages to standard error. Exit codes: 0 done, 1 the command "
-    "failed, 2 bad input (nothing was written), 130 interrupted. "
-    "Try: supred compare --dataset digits --budget 60s"
-)
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
-    parser = _Parser(prog="supred", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--version", action="version", version=f"supred {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for name in COMMANDS:
-        module = importlib.import_module(f"supred.app.cli.{name}")
-        sub = commands.add_parser(name, help=module.HELP, description=module.HELP)
-        module.add_arguments(sub)
-        sub.set_defaults(run=module.run)
-    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,16 +47,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     """Run a command; whatever goes wrong becomes one line on stderr and an exit code."""
-    with _TidyEnd() as end:
+    with _tidy_end() as received:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _warn(options)
-                code = int(options.run(options))
+                # Only now: what a command needs takes a second to import.
+                command = importlib.import_module(f"supred.app.cli.{options.command}")
+                code = int(command.run(options))
             sys.stdout.flush()
             return code
         except BrokenPipeError:
             # The reader, `head` for one, has seen enough. Python must not flush once more.
-            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            _close_output()
             return OK
         except KeyboardInterrupt:
             return _fail(options, "interrupted.", INTERRUPTED)
@@ -108,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
             # TableError and ModelFileError are ValueErrors, as is what an estimator says of
             # its arguments; a full disk is an OSError. A module whose import is interrupted may
             # turn that into an ImportError of its own.
-            if end.interrupted:
+            if received:
                 return _fail(options, "interrupted.", INTERRUPTED)
             return _fail(options, _text_of(error), BAD_INPUT)
         except MemoryError:
@@ -142,30 +100,34 @@ def _fail(options: argparse.Namespace, text: str, code: int) -> int:
         try:
             sys.stdout.flush()
         except OSError:  # standard output was what failed
-            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            _close_output()
     return code
 
 
-class _TidyEnd:
-    """Make SIGTERM raise KeyboardInterrupt too, so that half-written files are removed."""
+def _close_output() -> None:
+    """Write nothing more to standard output."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
-    def __enter__(self) -> "_TidyEnd":
-        self.interrupted = False
-        self.before: dict[int, Any] = {}
-        with suppress(ValueError):  # not the main thread
-            for number in (signal.SIGINT, signal.SIGTERM):
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    self.before[number] = signal.signal(number, self._interrupt)
-        return self
 
-    def __exit__(self, *error: object) -> None:
-        for number, handler in self.before.items():
-            signal.signal(number, handler)
+@contextmanager
+def _tidy_end() -> Iterator[list[int]]:
+    """Make SIGTERM raise KeyboardInterrupt too, so that half-written files are removed.
 
-    def _interrupt(self, signum: int, frame: FrameType | None) -> None:
-        self.interrupted = True
+    Yields the numbers of the signals received so far.
+    """
+    received: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        received.append(number)
         raise KeyboardInterrupt
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    before = {}
+    with suppress(ValueError):  # not the main thread
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, interrupt)
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

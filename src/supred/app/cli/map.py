@@ -2,52 +2,34 @@
 
 import argparse
 import shlex
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
-from supred.app.cli import _options
+import numpy as np
 
-if TYPE_CHECKING:
-    from supred.app.comparison import Comparison
-    from supred.app.tables.table import Table
-
-HELP = "draw a map of the classes of a table, with held-out rows, as HTML, PNG, SVG or PDF"
+from supred.app.cli._input import read_training
+from supred.app.cli._output import print_json, say
+from supred.app.cli.compare import default_name
+from supred.app.comparison import Comparison
+from supred.app.comparison.class_map import map_of_table
+from supred.app.report import write_report
+from supred.app.tables.assemble import model_table
+from supred.app.tables.reading import read_source
+from supred.app.tables.table import Table
+from supred.common.files import atomic_write, check_output
+from supred.plotting import MapDisplay
 
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    _options.add_training(parser)
-    parser.add_argument(
-        "--new", metavar="TABLE", help="draw the rows of this table into the map, as stars"
-    )
-    parser.add_argument(
-        "--rows", type=_options.positive, metavar="N", help="use a random part of the rows"
-    )
-    _options.add_output(
-        parser, "where to write the map: .html, .png, .svg or .pdf (default: NAME-map.html)"
-    )
-    _options.add_model_in_page(parser)
-    _options.add_json(parser)
-
-
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from pathlib import Path
-
-    from supred.app.cli.compare import default_name
-    from supred.common.files import check_output
-
     out = Path(options.out or f"{default_name(options)}-map.html")
     ending = out.suffix.lower()
     if ending not in (".html", *PICTURES):
         raise ValueError(f"--out {out}: a map ends in .html, {', '.join(PICTURES)}.")
     check_output(out, overwrite=options.force)
-    table, preparation = _options.read_training(options)
-
-    from supred.app.comparison.class_map import map_of_table
-
-    _options.say(options, *preparation.sentences(table))
+    table, preparation = read_training(options)
+    say(options, *preparation.sentences(table))
     new = None if options.new is None else _read_new(options, table)
     comparison = map_of_table(
         table,
@@ -59,12 +41,10 @@ def run(options: argparse.Namespace) -> int:
     found = comparison.class_map
     assert found is not None
     if ending == ".html":
-        from supred.app.report import write_report
-
         write_report(comparison, out, with_model=not options.no_model, overwrite=options.force)
     else:
         _draw(comparison, out, overwrite=options.force)
-    _options.say(
+    say(
         options,
         f"Error of the map on {int(found.held_out.sum()) - found.n_new} held-out rows: "
         f"{100 * found.error:.1f} % (5 nearest neighbours on it: "
@@ -72,34 +52,24 @@ def run(options: argparse.Namespace) -> int:
         f"Map: {out}",
     )
     if options.json:
-        _options.print_json(
-            {"map": str(out), "error": found.error, "neighbor_error": found.neighbor_error}
-        )
+        print_json({"map": str(out), "error": found.error, "neighbor_error": found.neighbor_error})
     return 0
 
 
-def _read_new(options: argparse.Namespace, table: "Table") -> "Table":
+def _read_new(options: argparse.Namespace, table: Table) -> Table:
     """Read the rows to draw into the map: the table's columns, whatever else there is."""
-    from supred.app.tables.assemble import model_table
-    from supred.app.tables.reading import read_source
-
     source = read_source(options.new, kind=options.format, header=not options.no_header)
     return model_table(
         source, table.columns, target=table.target, ignored=table.ignored, labelled=False
     )
 
 
-def _draw(comparison: "Comparison", out: Any, *, overwrite: bool) -> None:
+def _draw(comparison: Comparison, out: Path, *, overwrite: bool) -> None:
     """Write the map as a picture."""
-    import numpy as np
-
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("a picture needs matplotlib; install 'supred[plot]'.") from None
-    from supred.common.files import atomic_write
-    from supred.plotting import MapDisplay
-
     found = comparison.class_map
     assert found is not None
     n_known = len(comparison.y) - found.n_new

@@ -59,8 +59,8 @@ UNTUNED = Tuning(0.0, 0)
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeUpError inside the block after some seconds.
 
-    By an alarm of the system, which only a main thread can set and Windows has not; elsewhere
-    the block runs to its end.
+    Uses an alarm of the system, which only the main thread can set and which Windows lacks;
+    elsewhere the block runs to its end.
     """
     if (
         not np.isfinite(seconds)

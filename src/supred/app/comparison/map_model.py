@@ -73,7 +73,9 @@ def _described(
     members = [values[class_index == k] for k in range(n_classes)]
     if column.kind == "text":
         texts = form.inputs.categories[form.inputs.texts.index(column.name)]
-        return {"values": list(texts), "typical": [_most_frequent(column, v) for v in members]}
+        known = [v[v >= 0].astype(int) for v in members]
+        frequent = [column.values[np.bincount(v).argmax()] if v.size else None for v in known]
+        return {"values": list(texts), "typical": frequent}
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     known = [v[np.isfinite(v)] for v in members]
@@ -82,8 +84,3 @@ def _described(
         "high": high,
         "typical": [float(f"{np.median(v):.5g}") if v.size else None for v in known],
     }
-
-
-def _most_frequent(column: Column, places: np.ndarray) -> str | None:
-    known = places[places >= 0].astype(int)
-    return column.values[int(np.bincount(known).argmax())] if known.size else None

@@ -51,12 +51,17 @@ class Split(NamedTuple):
     transformer: Any  # fitted to the training rows
     X_unlabelled: Any = None  # rows that only some methods learn from
 
-    def to_learn(self, class_index: np.ndarray, method: Method) -> tuple[Any, np.ndarray]:
-        """Return rows and class indices for a method: -1 for rows without a label."""
+    def fit(self, method: Method, place: int, class_index: np.ndarray) -> Any:
+        """Return a method, fitted to the training rows and their class indices.
+
+        `place` is that of the setting among those of the method. Rows without a label have the
+        class index -1 for methods that learn from them.
+        """
+        model = method.make(method.settings(self.facts)[place], self.facts)
         if self.X_unlabelled is None or not method.uses_unlabelled:
-            return self.X_train, class_index
+            return model.fit(self.X_train, class_index)
         unknown = np.full(self.X_unlabelled.shape[0], -1)
-        return stacked(self.X_train, self.X_unlabelled), np.append(class_index, unknown)
+        return model.fit(stacked(self.X_train, self.X_unlabelled), np.append(class_index, unknown))
 
 
 class PreparedRows:

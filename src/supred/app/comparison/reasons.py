@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.app.comparison.result import ColumnImportance, Confusion, Difference
-from supred.app.comparison.scores import error_of, most_confused
+from supred.app.comparison.scores import confusion_of, error_of, most_confused
 from supred.app.tables.table import Column
 
 N_SHUFFLES = 3
@@ -141,7 +141,8 @@ def confused_classes(
     n_classes : int
     """
     both: dict[tuple[int, int], list[int]] = {}
-    for true, taken_for, count in most_confused(class_index, predicted, n_classes, 4 * n_classes):
+    confusion = confusion_of(class_index, predicted, n_classes)
+    for true, taken_for, count in most_confused(confusion, 4 * n_classes):
         pair = (min(true, taken_for), max(true, taken_for))
         both.setdefault(pair, [0, 0])[int(true != pair[0])] = count
     most = sorted(both.items(), key=lambda item: -sum(item[1]))[:LISTED_PAIRS]

@@ -188,9 +188,7 @@ class Run:
         part = train[np.random.RandomState(self.rows.seed).permutation(len(train))[:PROBE_ROWS]]
         split = self.rows.split(part, test[:PROBE_ROWS])
         began = perf_counter()
-        model = method.make(method.settings(split.facts)[0], split.facts)
-        model.fit(*split.to_learn(self.class_index[part], method))
-        model.predict(split.X_test)
+        split.fit(method, 0, self.class_index[part]).predict(split.X_test)
         self.probed.add(method.name)
         growth = (len(train) / PROBE_ROWS) ** method.growth
         return float((perf_counter() - began) * growth * len(self.folds))
@@ -201,9 +199,8 @@ class Run:
         train, test = self.folds[k]
         choice = choose_setting(method, self.rows, train, tuning, self.metric)
         split = self.rows.split(train, test)
-        model = method.make(method.settings(split.facts)[choice.place], split.facts)
         start = perf_counter()
-        model.fit(*split.to_learn(self.class_index[train], method))
+        model = split.fit(method, choice.place, self.class_index[train])
         fitted = perf_counter()
         done.predicted.append(np.asarray(model.predict(split.X_test)))
         done.predict_seconds.append(perf_counter() - fitted)

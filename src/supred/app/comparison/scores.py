@@ -72,33 +72,19 @@ def best_method(methods: Sequence[MethodResult], metric: str = "error") -> Metho
     return order[0] if order and estimate(order[0], metric) is not None else None
 
 
-class ClassCounts(NamedTuple):
-    """How the rows of each class fared, one entry per class."""
-
-    rows: np.ndarray
-    found: np.ndarray  # rows of the class that were predicted as it
-    predicted: np.ndarray  # rows that were predicted as the class
+def confusion_of(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return how many rows of each class (rows) were predicted as each class (columns)."""
+    return confusion_matrix(y, predicted, labels=np.arange(n_classes))
 
 
-def class_counts(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> ClassCounts:
-    """Return the numbers behind recall (found / rows) and precision (found / predicted)."""
-    return ClassCounts(
-        np.bincount(y, minlength=n_classes),
-        np.bincount(y[predicted == y], minlength=n_classes),
-        np.bincount(predicted, minlength=n_classes),
-    )
-
-
-def most_confused(
-    y: np.ndarray, predicted: np.ndarray, n_classes: int, n_listed: int
-) -> list[tuple[int, int, int]]:
-    """Return the largest entries of the confusion matrix off its diagonal.
+def most_confused(confusion: np.ndarray, n_listed: int) -> list[tuple[int, int, int]]:
+    """Return the largest entries of a confusion matrix off its diagonal.
 
     Returns
     -------
     list of (true class, predicted class, rows), the most rows first
     """
-    counts = confusion_matrix(y, predicted, labels=np.arange(n_classes))
+    counts = confusion.copy()
     np.fill_diagonal(counts, 0)
     order = np.argsort(-counts, axis=None, kind="stable")[:n_listed]
     pairs = zip(*np.unravel_index(order, counts.shape), strict=True)

@@ -57,7 +57,7 @@ def save_best_model(
     made: Any = METHODS[best.name].make(best.parameters, facts)
     if hasattr(supred, best.name):
         partial = METHODS[best.name].uses_unlabelled
-        model = TableModel.fit_table(made, table, preparation, partly_labelled=partial)
+        model = TableModel.fit(made, table, preparation, partly_labelled=partial)
         save_model(model, path, overwrite=overwrite)
         return f"Model: {path} ({best.name}, fitted to all rows; use it with supred predict)"
     pipeline = Pipeline([("prepare", transformer), ("classify", made.fit(X, labels))])

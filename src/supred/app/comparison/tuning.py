@@ -47,9 +47,7 @@ def choose_setting(
         errors = []
         for learn, check in inner:
             split = rows.split(train[learn], train[check])
-            model = method.make(method.settings(split.facts)[place], split.facts)
-            model.fit(*split.to_learn(class_index[train[learn]], method))
-            predicted = model.predict(split.X_test)
+            predicted = split.fit(method, place, class_index[train[learn]]).predict(split.X_test)
             errors.append(error_of(class_index[train[check]], predicted, metric))
             if perf_counter() - began > tuning.seconds:
                 return Choice(best, max(n_tried, 1))

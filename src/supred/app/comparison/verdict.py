@@ -6,8 +6,9 @@ import numpy as np
 
 from supred.app.comparison.peers import MAJORITY
 from supred.app.comparison.result import Comparison, MethodResult
-from supred.app.comparison.scores import best_method, class_counts, error_of, estimate
+from supred.app.comparison.scores import best_method, confusion_of, error_of, estimate
 from supred.app.comparison.structure import SIGNIFICANT
+from supred.common.arguments import listed
 
 # Classes are uneven where the largest has this many times the rows of the smallest.
 UNEVEN = 5
@@ -156,23 +157,23 @@ def _uneven(comparison: Comparison, best: MethodResult) -> str:
 def _missed_classes(comparison: Comparison, best: MethodResult) -> str:
     if best.predicted is None:
         return ""
-    counts = class_counts(comparison.y, best.predicted, len(comparison.classes))
-    missed = 1 - counts.found / np.maximum(counts.rows, 1)
+    confusion = confusion_of(comparison.y, best.predicted, len(comparison.classes))
+    rows, found = confusion.sum(axis=1), confusion.diagonal()
+    missed = 1 - found / np.maximum(rows, 1)
     error = error_of(comparison.y, best.predicted, "error")
     often = (missed >= 0.5) | ((missed > OFTEN_MISSED) & (missed > TIMES_THE_ERROR * error))
     groups = []
     for words, chosen in (
-        ("Never found", (counts.rows > 0) & (counts.found == 0)),
-        ("Often missed", often & (counts.found > 0)),
+        ("Never found", (rows > 0) & (found == 0)),
+        ("Often missed", often & (found > 0)),
     ):
-        classes = sorted(np.flatnonzero(chosen), key=lambda k: (-missed[k], -counts.rows[k]))
+        classes = sorted(np.flatnonzero(chosen), key=lambda k: (-missed[k], -rows[k]))
         if classes:
-            missed_rows = counts.rows - counts.found
             named = [
-                f"{_name(comparison, int(k))} ({missed_rows[k]} of {counts.rows[k]} rows missed)"
+                f"{_name(comparison, int(k))} ({rows[k] - found[k]} of {rows[k]} rows missed)"
                 for k in classes
             ]
-            groups.append(f"{words} by {best.name}: {_some(named)}.")
+            groups.append(f"{words} by {best.name}: {listed(named, LISTED, 'more classes')}.")
     return " ".join(groups)
 
 
@@ -229,11 +230,6 @@ def _not_tuned(methods: Sequence[MethodResult]) -> str:
 
 def _name(comparison: Comparison, k: int) -> str:
     return f"'{comparison.classes[k]}'"
-
-
-def _some(items: list[str]) -> str:
-    more = f" and {len(items) - LISTED} more classes" if len(items) > LISTED else ""
-    return ", ".join(items[:LISTED]) + more
 
 
 def bytes_text(count: float) -> str:

@@ -112,13 +112,10 @@ def _scale(n_features: int, shift: np.ndarray | None, divisor: np.ndarray | None
 def _fill(imputer: SimpleImputer, name: str) -> Fill:
     values = np.asarray(imputer.statistics_, dtype=float)
     missing = imputer.missing_values
-    if imputer.add_indicator or np.isnan(values).any() or not _is_nan(missing):
+    looks_for_nan = isinstance(missing, float) and np.isnan(missing)
+    if imputer.add_indicator or np.isnan(values).any() or not looks_for_nan:
         raise ExportError(
             f"the step {name!r} is a SimpleImputer that adds indicators, drops empty columns or "
             "looks for a value other than NaN, which cannot be exported; use its defaults."
         )
     return Fill(values)
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and np.isnan(value)

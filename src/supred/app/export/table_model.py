@@ -1,5 +1,6 @@
 """A fitted estimator with the table it was made for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -9,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from supred.app.export.sklearn_records import from_record, to_record
 from supred.app.tables.preparation import Preparation, learnt_numbers, restored
-from supred.app.tables.table import Column, Table
+from supred.app.tables.table import Column, Plan, Table
 from supred.base.state import register
 from supred.rows.device import on_device
 
@@ -41,10 +42,10 @@ class TableModel:
     >>> from sklearn.datasets import load_iris
     >>> from supred import LowDimSVC
     >>> from supred.app.export.table_model import TableModel
-    >>> from supred.app.tables.table import Column
+    >>> from supred.app.tables.table import Column, Table
     >>> X, y = load_iris(return_X_y=True)
-    >>> columns = [Column(name, "number") for name in ("a", "b", "c", "d")]
-    >>> model = TableModel.fit(LowDimSVC(n_centers=20, random_state=0), X, y, columns)
+    >>> table = Table("iris", [Column(name, "number") for name in ("a", "b", "c", "d")], X, y=y)
+    >>> model = TableModel.fit(LowDimSVC(n_centers=20, random_state=0), table)
     >>> model.predict(X[:2]).tolist()
     [0, 0]
     """
@@ -62,14 +63,10 @@ class TableModel:
     def fit(
         cls,
         estimator: Any,
-        X: Any,
-        y: Any,
-        columns: list[Column],
-        *,
-        target: str = "target",
+        table: Table,
         preparation: Preparation | None = None,
-        ignored: list[str] | None = None,
-        notes: list[str] | None = None,
+        *,
+        partly_labelled: bool = False,
         device: str = "cpu",
     ) -> "TableModel":
         """Fit the preparation, then the estimator on the prepared rows.
@@ -77,41 +74,49 @@ class TableModel:
         Parameters
         ----------
         estimator : unfitted estimator
-        X, y
-            Rows as the table holds them, and labels.
-        columns, target, preparation, ignored, notes
-            As the attributes.
+        table : Table
+            With labels.
+        preparation : Preparation, optional
+        partly_labelled : bool
+            Fit to the table's rows without a label, too.
         device : str
             Where the estimator computes, as in :func:`supred.on_device`.
         """
         preparation = preparation or Preparation()
-        sparse = hasattr(X, "tocsr")
-        transformer = preparation.pipeline(columns, sparse=sparse)
+        transformer = preparation.pipeline(table.columns, sparse=table.is_sparse)
+        X, y = table.with_unlabelled() if partly_labelled else (table.X, table.labels)
         estimator.fit(on_device(transformer.fit_transform(X), device), y)
-        return cls(
-            estimator, columns, target, preparation, transformer, ignored or [], notes or [], sparse
-        )
+        return cls.of(estimator, table, preparation, transformer)
 
     @classmethod
-    def fit_table(
+    def of(
         cls,
         estimator: Any,
-        table: Table,
+        table: Table | Plan,
         preparation: Preparation,
-        *,
-        partly_labelled: bool = False,
-        device: str = "cpu",
+        transformer: Any,
+        notes: Sequence[str] = (),
     ) -> "TableModel":
-        """Fit an estimator to a table; with `partly_labelled` to its rows without a label, too."""
-        return cls.fit(
+        """Return a fitted estimator and transformer with what is known of their table.
+
+        Parameters
+        ----------
+        estimator, preparation, transformer
+            As the attributes.
+        table : Table or Plan
+            What they were fitted to.
+        notes : sequence of str
+            What to say before what was done to the table.
+        """
+        return cls(
             estimator,
-            *(table.with_unlabelled() if partly_labelled else (table.X, table.labels)),
             table.columns,
-            target=table.target,
-            preparation=preparation,
-            ignored=table.ignored,
-            notes=preparation.sentences(table),
-            device=device,
+            table.target,
+            preparation,
+            transformer,
+            table.ignored,
+            [*notes, *preparation.sentences(table)],
+            table.is_sparse,
         )
 
     def to_state(self) -> dict[str, Any]:

@@ -156,20 +156,20 @@ def _trace_panel(name: str, columns: dict[str, np.ndarray], logarithmic: bool) -
     x = _Scale(0, max(longest - 1, 1), LEFT, TRACE_WIDTH - RIGHT, whole=True)
     y = _Scale(low, high, TRACE_HEIGHT - BOTTOM, top, logarithmic=logarithmic)
     parts = _frame(x, y, "iteration", "error (%)" if share else name)
-    told = []
+    courses = []
     for n, (column, line) in enumerate(series.items()):
         drawn = thinned(line)
         points = " ".join(f"{x(k)},{y(line[k])}" for k in drawn)
         parts.append(tag("polyline", class_=f"trace t{n}", points=points))
         title = column.replace("_", " ")
-        told.append(f"{title} from {_number(line[drawn[0]])} to {_number(line[drawn[-1]])}")
+        courses.append(f"{title} from {_number(line[drawn[0]])} to {_number(line[drawn[-1]])}")
         if len(series) > 1:
             across = LEFT + 147 * n
             parts.append(
                 tag("polyline", class_=f"trace t{n}", points=f"{across},8 {across + 20},8")
             )
             parts.append(tag("text", title, class_="tick", x=across + 24, y=12))
-    summary = f"{name} over {longest} iterations: {', '.join(told)}"
+    summary = f"{name} over {longest} iterations: {', '.join(courses)}"
     return _svg(parts, summary, TRACE_WIDTH, TRACE_HEIGHT)
 
 
@@ -186,8 +186,8 @@ def thinned(values: np.ndarray, n_kept: int = 300) -> np.ndarray:
     return np.array(sorted(kept))
 
 
-def _svg(parts: Sequence[Any], told: str, width: int, height: int) -> Markup:
-    return tag("svg", *parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=told)
+def _svg(parts: Sequence[Any], summary: str, width: int, height: int) -> Markup:
+    return tag("svg", *parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=summary)
 
 
 def _frame(x: _Scale, y: _Scale, x_name: str, y_name: str) -> list[Markup]:

@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix
 
 from supred.app.comparison.result import Comparison, MethodResult
-from supred.app.comparison.scores import class_counts, most_confused
+from supred.app.comparison.scores import confusion_of, most_confused
 from supred.app.report.packing import ArrayStore, quantise, smallest_type
 from supred.plotting.latent_model import Regions, robust_limits
 from supred.plotting.style import COLORS, class_style
@@ -172,11 +171,10 @@ class _Packer:
             return packed
         predicted = np.asarray(method.predicted)
         packed["shift"] = self.shift(predicted)
-        counts = class_counts(self.y, predicted, self.n_classes)
-        packed["found"] = self.store.add(counts.found.astype(np.uint32))
-        packed["predictions"] = self.store.add(counts.predicted.astype(np.uint32))
-        packed["confused"] = most_confused(self.y, predicted, self.n_classes, LISTED_CONFUSIONS)
+        matrix = confusion_of(self.y, predicted, self.n_classes)
+        packed["found"] = self.store.add(matrix.diagonal().astype(np.uint32))
+        packed["predictions"] = self.store.add(matrix.sum(axis=0).astype(np.uint32))
+        packed["confused"] = most_confused(matrix, LISTED_CONFUSIONS)
         if self.n_classes <= MATRIX_CLASSES:
-            matrix = confusion_matrix(self.y, predicted, labels=np.arange(self.n_classes))
             packed["confusion"] = self.store.add(matrix.astype(np.uint32))
         return packed

@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from supred.app.tables.sources import MemorySource, Source, SparseSource
 from supred.app.tables.table import Column, Plan, Table, TableError, check_labels
+from supred.common.arguments import listed
 from supred.rows.files.columns import LARGEST_IN_TABLE, MOST_TEXTS, Summary, labels_of
 
 # A text column with more distinct values than this, on more than half of the rows, names rows.
@@ -47,7 +48,7 @@ def training_plan(
     names, title = source.names, source.title
     target = target or source.target
     if not target:
-        raise TableError(f"--target is needed; the columns are {_list(names)}.")
+        raise TableError(f"--target is needed; the columns are {listed(names)}.")
     goal = source.target
     if target != goal:
         goal = find_column(target, names, title, option="--target")
@@ -348,14 +349,9 @@ def find_column(wanted: str, names: Sequence[str], title: str, option: str = "--
     if 1 <= abs(position) <= len(names):
         return names[position - 1 if position > 0 else position]
     raise TableError(
-        f"{title} has no column {wanted!r} (given as {option}); the columns are {_list(names)}."
+        f"{title} has no column {wanted!r} (given as {option}); the columns are {listed(names)}."
     )
 
 
-def _list(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:12])
-    return shown + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-
-
 def _columns(names: list[str]) -> str:
-    return f"the column{'s' if len(names) > 1 else ''} {_list([repr(name) for name in names])}"
+    return f"the column{'s' if len(names) > 1 else ''} {listed([repr(name) for name in names])}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from supred.app.tables.sources import Source, Visit, matrix_of
 from supred.app.tables.table import Column, TableError
+from supred.common.arguments import listed
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 from supred.rows.files.readers import ParquetReader
 from supred.rows.files.text_readers import CsvReader, TextLayout
@@ -79,7 +80,7 @@ class ClusterSource(Source):
         self, client: Any, paths: Sequence[str], kind: str | None = None, header: bool = True
     ) -> None:
         self.client = client
-        self.title = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+        self.title = listed(paths, 1)
         files = [file for path in paths for file in files_of(path, kind)]
         size = sum(file.stat().st_size for file in files) // (4 * max(len(client.nthreads()), 1))
         step = min(max(size, LEAST_PIECE), MOST_PIECE)

@@ -12,7 +12,10 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from supred.app.tables.builtin import ENCODE, IMPUTE, SCALE
 from supred.app.tables.table import Column, Plan, Table, TableError
-from supred.common.arguments import check_choice
+from supred.common.arguments import check_choice, listed
+
+# Columns that a sentence names.
+LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -116,17 +119,17 @@ class Preparation:
                 if self.impute == "zero"
                 else f"the column's {self.impute} of the training rows"
             )
-            result.append(f"Missing numbers were replaced by {filling}: {_some(named)}.")
+            result.append(f"Missing numbers were replaced by {filling}: {listed(named, LISTED)}.")
         text = [column for column in table.columns if column.kind == "text"]
         if text and self.encode == "onehot":
             counts = [f"{column.name!r} ({len(column.values)} values)" for column in text]
             result.append(
-                f"Text columns became one column of 0 and 1 per value: {_some(counts)}. "
+                f"Text columns became one column of 0 and 1 per value: {listed(counts, LISTED)}. "
                 "An empty field is a value of its own."
             )
         elif text:
             names = [repr(column.name) for column in text]
-            result.append(f"Text columns were left out: {_some(names)}.")
+            result.append(f"Text columns were left out: {listed(names, LISTED)}.")
         if self.scale == "standard":
             result.append(
                 "Numbers were divided by their standard deviation over the training rows."
@@ -135,10 +138,6 @@ class Preparation:
                 "rows."
             )
         return result
-
-
-def _some(items: list[str], most: int = 8) -> str:
-    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
 
 
 def learnt_numbers(transformer: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from supred.app.tables.builtin import BUILTIN, FORMATS
 from supred.app.tables.sources import FileSource, MemorySource, SparseSource
 from supred.app.tables.table import TableError
-from supred.common.arguments import one_line
+from supred.common.arguments import listed, one_line
 from supred.rows.files.columns import check_names, import_pyarrow
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 
@@ -49,7 +49,7 @@ def read_source(
     found = kind or {**SUFFIXES, ".npz": "npz"}.get(place.suffix.lower())
     if found is None:
         raise TableError(
-            f"{path}: the format cannot be told from the name; pass --format with one of "
+            f"{path}: the format cannot be inferred from the name; pass --format with one of "
             f"{', '.join(FORMATS)}."
         )
     return _read(place, path, found, header)
@@ -90,7 +90,7 @@ def open_files(
     if len(kinds) > 1:
         raise TableError(f"the files are of several formats ({sorted(kinds)}); use one.")
     found = kinds.pop()
-    title = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    title = listed(paths, 1)
     if found == "svmlight":
         return SparseSource(files, title), files, found
     readers = [open_reader(file, found, header=header) for file in files]

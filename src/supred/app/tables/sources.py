@@ -118,7 +118,7 @@ class FileSource(Source):
     readers : sequence of FileReader
     title : str
     tell : callable, optional
-        Is told the share of all rows that a part holds, about, when it was read.
+        Called with the share of all rows that a part holds, roughly, once it is read.
     copy : path, optional
         Where `summaries` writes the numbers that it finds, as an NPY file.
     """

@@ -1,0 +1,27 @@
+"""How a command answers: results on standard output, messages on standard error."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+
+def say(options: argparse.Namespace, *lines: str) -> None:
+    """Tell the user something on standard error."""
+    if not options.quiet:
+        for line in lines:
+            print(line, file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON that other programs read: no NaN."""
+    print(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+
+
+def aligned(rows: list[list[str]]) -> Iterable[str]:
+    """Yield the rows of a table with aligned columns, the first of them to the left."""
+    first, *rest = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *cells in rows:
+        right = [cell.rjust(width) for cell, width in zip(cells, rest, strict=True)]
+        yield "  ".join([name.ljust(first), *right]).rstrip()
