@@ -142,7 +142,7 @@ def describe(
     conditions = record.conditions
     lines.append(_size_of_run(experiment, record))
     if conditions["quick"] and experiment.quick_note:
-        lines.append(f"Quick run: {experiment.quick_note}")
+        lines.append(f"A quick run has {experiment.quick_note}")
     for name, table in record.tables.items():
         if name != CLAIMS and table["rows"]:
             lines += ["", markdown(table["columns"], table["rows"]), ""]

@@ -173,10 +173,14 @@ def judge_row(row: Row, outcome: Outcome) -> Told:
 
 
 class _Means(dict[tuple[str, str], float]):
-    """Means over the draws by (part, key); it knows which parts were asked for."""
+    """Means over the draws by (part, key); it knows which parts were asked for.
+
+    `mixes` tells whether quick and full parts may stand beside each other.
+    """
 
     def __init__(self, outcome: Outcome) -> None:
         self.quick, self.asked = outcome.quick, set[str]()
+        self.mixes = outcome.experiment.quick_compares
         for part, draws in outcome.values.items():
             for key, value in draws[0].items():
                 if isinstance(value, float | int):
@@ -195,6 +199,8 @@ def judge_claim(claim: Claim, means: _Means) -> Judged:
         why = claim.why if isinstance(claim.why, str) else claim.why(means)
     except KeyError:
         return Judged(claim, "not measured", "")
+    if not means.mixes and means.asked & means.quick and means.asked - means.quick:
+        return Judged(claim, "not measured", "Some of it is of a quick run, on fewer rows.")
     return Judged(claim, verdict + (f" ({QUICK})" if means.asked & means.quick else ""), why)
 
 

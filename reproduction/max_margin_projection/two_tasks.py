@@ -113,9 +113,13 @@ EXPERIMENT = Experiment(
             "It does with fewer dimensions than tasks (d = 1).",
             lambda m: m["10 samples", METHODS[4]] > m["10 samples", METHODS[2]],
             why=lambda m: (
-                f"{m['10 samples', METHODS[4]]:.1f} against {m['10 samples', METHODS[2]]:.1f}: one "
-                "direction for both tasks is a stronger constraint than the digits obey, or a "
-                "useful one, as the figures say."
+                "Together with d = 1 and apart: "
+                + ", ".join(
+                    f"{m[f'{n} samples', METHODS[4]]:.1f} and {m[f'{n} samples', METHODS[2]]:.1f} "
+                    f"with {n} samples"
+                    for n in COUNTS
+                )
+                + "."
             ),
         ),
     ],

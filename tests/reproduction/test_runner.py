@@ -124,6 +124,9 @@ def test_full_draws_come_before_quick_ones(tmp_path):
     assert outcome.quick == {"other"}
     assert [row.verdict for row in outcome.rows[:2]] == ["agrees", "better (quick run)"]
     assert outcome.claims[0].verdict == "holds (quick run)"
+    # Where a quick run is of other data, a claim about both sizes is not judged.
+    apart = collect(replace(experiment, quick_compares=False), Store(tmp_path / "draws"))
+    assert apart.claims[0].verdict == "not measured"
     shown = "\n".join(describe(experiment, write_record(outcome, tmp_path), ""))
     assert "Full run of 1 of 2 parts, the others quick; 0.0 minutes" in shown
 
