@@ -9,8 +9,9 @@ DIFFERENCES = (
         "random coordinates of each row to start from",
         "one code per class: a simplex, below K - 1 dimensions spread over the sphere",
         "From noise a one-vs-all SVM of three or more classes has its optimum at w = 0, and "
-        "nothing moves; codes need an iteration or two. Random coordinates work with two classes "
-        "and with one-vs-one SVMs, given lambda of about 1 (`many-spirals`, `mnist-ten`).",
+        "nothing moves; codes need an iteration or two. Random coordinates work with two classes, "
+        "with one-vs-one SVMs and in more dimensions than classes, given lambda of about 1 "
+        "(`many-spirals`, `mnist-ten`, `mnist-dimensions`).",
         '`init="random"`',
     ),
     (
