@@ -134,8 +134,8 @@ EXPERIMENT = Experiment(
             "000:155, 000:246, 003:568-572, 003:627-635",
             lambda m: (
                 f"{m['threads', 'ratio']:.1f} times with {m['threads', 'processors']:.0f} "
-                "processors. A fit of 10 000 rows takes some seconds, of which the steps that are not "
-                "shared out are a large part; docs/performance.md has 60 000 rows and more cores."
+                "processors. A fit of 10 000 rows takes some seconds, of which the steps that are "
+                "not shared out are a large part; docs/performance.md has 60 000 rows."
             ),
         )
     ],
