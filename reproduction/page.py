@@ -170,7 +170,7 @@ def _size_of_run(experiment: Experiment, record: Record) -> str:
     told = f"Full run of {len(full)} of {len(experiment.parts)} parts, the others quick"
     if len(full) in (0, len(experiment.parts)):
         told = "Full run" if full else "Quick run"
-    told += f", {missing} draws are missing" if missing else ""
+    told += f", draws missing: {missing}" if missing else ""
     return f"{told}; {record.conditions['minutes']:.1f} minutes of processor time."
 
 

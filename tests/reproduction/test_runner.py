@@ -97,7 +97,7 @@ def test_the_record_is_one_of_the_benchmarks_and_makes_the_page(tmp_path):
     assert "**Not measured.**" in text
     assert "\nFull run; 0.0 minutes of processor time." in text
     shorter = replace(record, runs={**record.runs, "good": {"error": [10.0]}})
-    assert "Full run, 2 draws are missing;" in page([experiment], {"small": shorter}, "")
+    assert "Full run, draws missing: 2;" in page([experiment], {"small": shorter}, "")
     assert (
         "| Low-dimensional SVM (Wang and Carreira-Perpinan 2014) | 1 | 1 | 0 | 0 | 0 | 1 | 0 |"
         in text
