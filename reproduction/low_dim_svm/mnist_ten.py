@@ -316,7 +316,7 @@ EXPERIMENT = Experiment(
             "Random starts reach the printed errors (one-vs-all, lambda = 1e-3).",
             lambda m: m[f"ours, L = 10, {PRINTED}", "error"] < 2.99 + 1,
             "000:217, 000:240, 003:515",
-            lambda m: why_starts(m) + " One-vs-one SVMs from random coordinates come close.",
+            lambda m: why_starts(m) + " One-vs-one SVMs do leave a random start.",
         ),
         Claim(
             "Joint training adds to iteration 0 from class codes (the ideal filter).",
