@@ -156,16 +156,17 @@ def main(arguments: list[str]) -> int:
         found = json.loads(options.keep.read_text())
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")
-        for name in [name for name in names if name not in found]:
+        for name in names:
             try:
                 X, y = table(name)
             except DataNotFoundError as error:
                 print(error)
                 continue
-            splits = range(1 if options.quick else 3)
-            found[name] = [measure(X, y, seed, not options.quick) for seed in splits]
+            done = found.setdefault(name, [])
+            for seed in range(len(done), 1 if options.quick else 3):
+                done.append(measure(X, y, seed, not options.quick))
+                if options.keep:
+                    options.keep.write_text(json.dumps(found))
             print(f"{name}: done", flush=True)
-            if options.keep:
-                options.keep.write_text(json.dumps(found))
     title = "Small tables: LowDimSVC beside SVC, one core"
     return 0 if print_rows(title, summarise(found, not options.quick)) else 1
