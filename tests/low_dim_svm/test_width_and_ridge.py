@@ -64,7 +64,8 @@ def test_the_usual_stays_unless_another_is_clearly_better(monkeypatch):
     found = choose_width_and_ridge(X, y, weights, X, rng)
     assert (found.gamma, found.ridge) == pytest.approx((2.0 * scale, 0.1))
     heavier = choose_width_and_ridge(X, y, 1e100 * weights, X, rng)
-    assert heavier.gamma == found.gamma  # not the size of the weights tells what is clear
+    # Not the size of the weights tells what is clear.
+    assert heavier.gamma == pytest.approx(found.gamma)
     monkeypatch.setattr(width_and_ridge, "CLEARLY", -np.inf)
     least = choose_width_and_ridge(X, y, weights, X, rng)
     assert least.doubt < found.doubt
