@@ -194,17 +194,21 @@ def test_an_error_puts_back_what_there_was():
     assert blas_threads() == {2}
 
 
+@pytest.mark.parametrize(("module", "name"), [(band_form, "dpbtrf"), (f_step, "dpotrf")])
 @pytest.mark.parametrize("size", [20, 600])
-def test_a_band_form_takes_one_thread(monkeypatch, size):
-    """With two it has other bits, and a small one takes longer."""
+def test_factors_take_one_thread(monkeypatch, size, module, name):
+    """With two they have other bits, and small ones take longer."""
     seen = []
-    original = band_form.dpbtrf
+    original = getattr(module, name)
 
     def watched(*arguments, **options):
         seen.append(blas_threads())
         return original(*arguments, **options)
 
-    monkeypatch.setattr(band_form, "dpbtrf", watched)
-    f_step.NormalEquations(np.eye(size)).solve(np.ones((size, 1)), 1.0)
+    monkeypatch.setattr(module, name, watched)
+    equations = f_step.NormalEquations(np.eye(size))
+    if module is band_form:
+        equations.reduce()
+    equations.solve(np.ones((size, 1)), 1.0)
     assert seen
     assert all(threads == {1} for threads in seen)

@@ -120,7 +120,8 @@ def test_sparse_rows_from_svmlight(tmp_path):
         model = clone(MODEL).set_params(mapping=mapping)
         expected = clone(model).fit(sparse.csr_matrix(thin), Y)
         fitted = clone(model).fit(rows)
-        assert_same(fitted, expected, tol=1e-6)
+        # The ridge is small and W large: sums in another order show in it, not in what it maps.
+        assert_same(fitted, expected, tol=1e-5)
         np.testing.assert_allclose(fitted.transform(rows), expected.transform(thin), atol=1e-6)
 
 

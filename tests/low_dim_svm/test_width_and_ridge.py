@@ -6,39 +6,73 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from supred import LowDimSVC
+from supred.datasets import make_spirals
 from supred.low_dim_svm import width_and_ridge
 from supred.low_dim_svm.width_and_ridge import choose_width_and_ridge
 from supred.numerics.kernels import scale_gamma
 from tests.family import blobs, read_only
 
 
-def left_out_errors(Phi, y, ridge):
+def left_out_predictions(Phi, y, ridge):
     """Fit the ridge regression to one-hot codes anew without each row."""
-    wrong = []
+    predictions = []
     for n in range(len(y)):
         rest = np.arange(len(y)) != n
         mean, target = Phi[rest].mean(axis=0), np.eye(y.max() + 1)[y[rest]]
         A = Phi[rest] - mean
         center = target.mean(axis=0)
         W = np.linalg.solve(A.T @ A + ridge * np.eye(A.shape[1]), A.T @ (target - center))
-        wrong.append(((Phi[n] - mean) @ W + center).argmax() != y[n])
-    return np.mean(wrong)
+        predictions.append((Phi[n] - mean) @ W + center)
+    return np.array(predictions)
 
 
-def test_it_is_the_best_of_brute_force():
+def left_out_doubt(Phi, y, ridge):
+    """Count each row by how far the nearest other class is before its own."""
+    doubts = []
+    for prediction, own in zip(left_out_predictions(Phi, y, ridge), y, strict=True):
+        lead = prediction[own] - np.delete(prediction, own).max()
+        doubts.append(1.0 / (1.0 + np.exp(lead / width_and_ridge.LEAD)))
+    return np.mean(doubts)
+
+
+def test_it_is_the_best_of_brute_force(monkeypatch):
+    monkeypatch.setattr(width_and_ridge, "CLEARLY", -np.inf)  # nothing is usual
     X, y = blobs(n_rows=60, n_classes=3, spread=6.0)
     centers, weights = X[::4], np.ones(60)
     found = choose_width_and_ridge(X, y, weights, centers, np.random.RandomState(0))
     scale = scale_gamma(X, weights)
     tried = {
-        (factor * scale, ridge): left_out_errors(rbf_kernel(X, centers, factor * scale), y, ridge)
+        (factor * scale, ridge): left_out_doubt(rbf_kernel(X, centers, factor * scale), y, ridge)
         for factor in width_and_ridge.GAMMA_FACTORS
         for ridge in width_and_ridge.RIDGES[::3]
     }
-    own = left_out_errors(rbf_kernel(X, centers, found.gamma), y, found.ridge)
-    assert own == pytest.approx(found.score.error)
+    Phi = rbf_kernel(X, centers, found.gamma)
+    own = left_out_doubt(Phi, y, found.ridge)
+    assert own == pytest.approx(found.doubt)
     assert own <= min(tried.values()) + 1e-12
     assert len(set(tried.values())) > 3  # the choice matters
+    wrong = left_out_predictions(Phi, y, found.ridge).argmax(axis=1) != y
+    assert wrong.mean() == pytest.approx(found.score.error)
+
+
+def test_the_usual_stays_unless_another_is_clearly_better(monkeypatch):
+    """Labels without any order in them favour nothing; spirals need narrow Gaussians."""
+    rng = np.random.RandomState(0)
+    X, y = rng.normal(size=(120, 10)), rng.randint(2, size=120)
+    weights = np.ones(120)
+    scale = scale_gamma(X, weights)
+    found = choose_width_and_ridge(X, y, weights, X, rng)
+    assert (found.gamma, found.ridge) == pytest.approx((2.0 * scale, 0.1))
+    heavier = choose_width_and_ridge(X, y, 1e100 * weights, X, rng)
+    # Not the size of the weights tells what is clear.
+    assert heavier.gamma == pytest.approx(found.gamma)
+    monkeypatch.setattr(width_and_ridge, "CLEARLY", -np.inf)
+    least = choose_width_and_ridge(X, y, weights, X, rng)
+    assert least.doubt < found.doubt
+    monkeypatch.undo()
+    X, y = make_spirals(300, random_state=0)
+    found = choose_width_and_ridge(X, y, np.ones(300), X, rng)
+    assert found.gamma > 2.0 * scale_gamma(X, np.ones(300))
 
 
 def test_what_is_given_is_taken():

@@ -56,8 +56,9 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         The Gaussians are ``exp(-gamma ||x - c||^2)``, gamma = 1 / (2 sigma^2). "scale"
         makes sigma the root mean square distance of the rows to their mean: gamma is one over
         twice the sum of the features' variances, ``1 / (2 n_features)`` for standardised ones.
-        "auto" chooses among a quarter, one, four and sixteen times that by the closed-form
-        leave-one-out error of the start, a ridge regression to the class codes.
+        "auto" chooses among a quarter, two, four and sixteen times that by closed-form
+        leave-one-out predictions of the start, a ridge regression to the class codes; twice that,
+        scikit-learn's "scale", stays unless another is clearly better.
     alpha : "auto" or float, default="auto"
         Weight of ``||W||^2`` of the mapping; "auto" chooses it together with gamma.
     C : float, default=1.0

@@ -21,6 +21,9 @@ from supred.low_dim_svm.settings import Settings, svms_of
 from supred.low_dim_svm.training import prepare_mapping, train
 from supred.numerics.decisions import linear_scores
 
+# For more candidates than these the equations of a fold are reduced at once for all of them.
+FEW_CANDIDATES = 3
+
 
 class Candidate(NamedTuple):
     """One setting of the parameters that are searched."""
@@ -150,20 +153,18 @@ class SharedParts:
     def evaluate(self, candidates: Sequence[Candidate], n_jobs: int | None) -> Iterator[Judged]:
         """Judge the candidates, in order, in `n_jobs` processes."""
         n_processes = min(_n_processes(n_jobs), len(candidates))
+        if len(candidates) > FEW_CANDIDATES:
+            self.mapping.reduce()
         if n_processes == 1:
             yield from map(self.judge, candidates)
             return
-        self._make_common_parts()
-        alone = replace(self, settings=replace(self.settings, n_jobs=1))
-        processes = Parallel(n_jobs=n_processes, return_as="generator")
-        yield from processes(delayed(alone.judge)(candidate) for candidate in candidates)
-
-    def _make_common_parts(self) -> None:
-        """Make now what all candidates need, so that no process makes it again."""
-        self.mapping.reduce()
+        # Made now, so that no process makes them again.
         for rows in (self.problem.held_out, self.test):
             if rows is not None:
                 rows.keep_basis(self.mapping)
+        alone = replace(self, settings=replace(self.settings, n_jobs=1))
+        processes = Parallel(n_jobs=n_processes, return_as="generator")
+        yield from processes(delayed(alone.judge)(candidate) for candidate in candidates)
 
     def judge(self, candidate: Candidate) -> Judged:
         """Train with one alpha, C and number of dimensions, and judge the result."""

@@ -9,7 +9,7 @@ from supred.low_dim_svm.alternation import OnIteration, Result, State, alternate
 from supred.low_dim_svm.g_step import Parameters
 from supred.low_dim_svm.losses import make_loss
 from supred.low_dim_svm.mappings.base import Mapping
-from supred.low_dim_svm.mappings.basis import RBFMapping
+from supred.low_dim_svm.mappings.basis import BasisMapping, RBFMapping
 from supred.low_dim_svm.mappings.choice import make_mapping
 from supred.low_dim_svm.problem import Problem
 from supred.low_dim_svm.settings import Settings, svms_of
@@ -76,6 +76,15 @@ def train(
         multi_class=svms_of(settings.multi_class, problem.n_classes, settings.loss),
         n_rows=problem.n_rows,
     )
+    held_out = problem.held_out
+    schedule = settings.schedule(
+        float(problem.weights.sum()),
+        problem.n_classes,
+        mapping.n_basis if isinstance(mapping, RBFMapping) else 0,
+        validated=held_out is not None,
+    )
+    if schedule.enough is None and isinstance(mapping, BasisMapping):
+        mapping.reduce()
     rows = mapping.rows.attach(BlockRows, problem.class_index, problem.weights)
     start = None
     if resume is None:
@@ -83,7 +92,6 @@ def train(
         start = choose_start(settings.init, problem, mapping, rows, n_components, settings.mu, rng)
         if start.Z is not None:
             rows = mapping.rows.attach(BlockRows, problem.class_index, problem.weights, start.Z)
-    held_out = problem.held_out
 
     def validation_error(classifier: Parameters) -> float:
         assert held_out is not None
@@ -94,12 +102,7 @@ def train(
         loss,
         rows,
         start,
-        settings.schedule(
-            float(problem.weights.sum()),
-            problem.n_classes,
-            mapping.n_basis if isinstance(mapping, RBFMapping) else 0,
-            validated=held_out is not None,
-        ),
+        schedule,
         validation_error=None if held_out is None else validation_error,
         on_iteration=on_iteration,
         resume=resume,

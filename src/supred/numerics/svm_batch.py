@@ -35,6 +35,7 @@ def solve_batch(
     guess: np.ndarray | None,
     tol: float,
     *,
+    cold: bool = False,
     heavy: Any | None = None,
     fast: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -51,6 +52,8 @@ def solve_batch(
         w and b from which to start.
     tol : float
         Relative duality gap.
+    cold : bool
+        Begin in the middle all the same: the guess only tells how large dual variables can be.
     heavy : array of shape (n_svms,), optional
         Rows with a larger bound are merged ones, see
         :func:`supred.numerics.svm_interior_point.interior_point`.
@@ -86,7 +89,8 @@ def solve_batch(
         bias = guess[:, -1] + (guess[:, :-1] * on_host(center)).sum(axis=1)
         moved = np.column_stack([guess[:, :-1] * scale, bias])
     most = None if heavy is None else on_host(heavy) * scale[:, 0] ** 2
-    v, primal, dual = _certified(points, y, bounds, moved, moved, tol, most, fast)
+    begin = None if cold else moved
+    v, primal, dual = _certified(points, y, bounds, begin, moved, tol, most, fast)
     # A guess is no guide where the z step has put many rows on its margin: the path that
     # begins there may end far from the optimum. What was found tells more of the bounds.
     again_otherwise = np.full(len(v), guess is not None)

@@ -252,11 +252,13 @@ def _step(paths: Paths, ridge: np.ndarray, slack: np.ndarray) -> None:
     dual = _longest(step_a / a, -step_a / nu)
     predicted = (a + dual * step_a) * (r + primal * step_r)
     predicted += (nu - dual * step_a) * (xi + primal * step_xi)
-    center = paths.q * (mu * (predicted.sum(axis=1) / total / mu) ** CENTERING)[:, None]
+    left = (predicted.sum(axis=1) / total / mu)[:, None]
+    center = paths.q * (mu[:, None] * left**CENTERING)
     target_r, target_xi = (center - step_a * step_r) / a, (center + step_a * step_xi) / nu
     step_v, step_a, step_r, step_xi = newton(slack + target_r - target_xi, target_r, target_xi)
-    primal = TO_BOUNDARY * _longest(step_r / r, step_xi / xi)
-    dual = TO_BOUNDARY * _longest(step_a / a, -step_a / nu)
+    reach = xp.clip(1.0 - left, *TO_BOUNDARY)
+    primal = reach * _longest(step_r / r, step_xi / xi)
+    dual = reach * _longest(step_a / a, -step_a / nu)
     paths.v = v + primal * step_v
     paths.r = at_least(r + primal * step_r, 1e-300)
     paths.xi = at_least(xi + primal * step_xi, 1e-300)

@@ -113,15 +113,19 @@ def test_forgetting_leaves_what_projection_needs():
     assert all(len(array) != len(X) for array in held)
 
 
-@pytest.mark.parametrize("least_pivot", [np.inf, 1e-15], ids=["eigenvectors", "band"])
+@pytest.mark.parametrize("least_pivot", [np.inf, 1e-15], ids=["eigenvectors", "pivots"])
+@pytest.mark.parametrize("reduced", [False, True], ids=["factors", "band"])
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 60])
-def test_normal_equations_of_any_size(size, least_pivot, monkeypatch):
-    monkeypatch.setattr("supred.low_dim_svm.mappings.band_form.LEAST_PIVOT", least_pivot)
+def test_normal_equations_of_any_size(size, reduced, least_pivot, monkeypatch):
+    for module in ("band_form", "f_step"):
+        monkeypatch.setattr(f"supred.low_dim_svm.mappings.{module}.LEAST_PIVOT", least_pivot)
     phi = np.random.RandomState(0).normal(size=(70, size))
     gram, right = phi.T @ phi, np.random.RandomState(1).normal(size=(size, 3))
     kept = gram.copy(), right.copy()
     equations = NormalEquations(gram)
-    for shift in (10.0, 1e-3, 10.0):
+    if reduced:
+        equations.reduce()
+    for shift in (10.0, 1e-3, 1e-3, 10.0):
         expected = np.linalg.solve(gram + shift * np.eye(size), right)
         np.testing.assert_allclose(equations.solve(right, shift), expected, rtol=1e-9)
     assert (equations._eigen is None) == (least_pivot < 1)
@@ -150,18 +154,26 @@ def test_a_band_form_is_the_matrix(size, n_jobs, monkeypatch):
     assert BandForm.of(-np.eye(size)).solve(right, 0.5) is None
 
 
-def test_a_matrix_that_is_not_finite_is_refused():
+@pytest.mark.parametrize("reduced", [False, True], ids=["factors", "band"])
+def test_a_matrix_that_is_not_finite_is_refused(reduced):
     gram = np.eye(3)
     gram[1, 1] = np.nan
+    equations = NormalEquations(gram)
+    if reduced:
+        equations.reduce()
     with pytest.raises(ValueError, match="infs or NaNs"):
-        NormalEquations(gram).solve(np.ones((3, 1)), 1.0)
+        equations.solve(np.ones((3, 1)), 1.0)
 
 
-def test_a_singular_matrix_is_solved_all_the_same():
+@pytest.mark.parametrize("reduced", [False, True], ids=["factors", "band"])
+def test_a_singular_matrix_is_solved_all_the_same(reduced):
     phi = np.random.RandomState(0).normal(size=(50, 3))
     phi = np.column_stack([phi, phi, np.zeros(50)])
     gram, right = phi.T @ phi, phi.T @ Z[:50]
-    W = NormalEquations(gram).solve(right, 1e-30)
+    equations = NormalEquations(gram)
+    if reduced:
+        equations.reduce()
+    W = equations.solve(right, 1e-30)
     np.testing.assert_allclose(
         phi @ W, phi @ np.linalg.lstsq(phi, Z[:50], rcond=None)[0], atol=1e-6
     )

@@ -112,7 +112,7 @@ class BasisMapping(ABC):
         return rows_of(X, self.n_basis).map(partial(project, self.basis, W=self.W, w0=self.w0))
 
     def reduce(self) -> None:
-        """Reduce the equations now for all alpha and mu that may come."""
+        """Reduce the equations now, because more than a few alpha and mu will come."""
         self._equations.reduce()
 
     def penalty(self) -> float:

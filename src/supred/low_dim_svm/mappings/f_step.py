@@ -8,6 +8,7 @@ once; only the shift (2 alpha / mu) changes within a fit.
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from supred.common import arrays
 from supred.common.arrays import copied, is_foreign, on_host, place_of, solve_triangular
@@ -18,9 +19,8 @@ from supred.low_dim_svm.mappings.band_form import LEAST_PIVOT, BandForm
 class NormalEquations:
     """Solve ``(G + shift I) W = R`` for one symmetric G, many shifts and right-hand sides.
 
-    On the host the band form of G is made once; on a device, which is quick at it, a Cholesky
-    factor for each shift. A matrix that is singular to working precision is left to its
-    eigenvectors.
+    Each shift takes a Cholesky factor, until `reduce` makes the band form of G, which serves
+    them all. A matrix that is singular to working precision is left to its eigenvectors.
 
     Parameters
     ----------
@@ -40,6 +40,7 @@ class NormalEquations:
     def __init__(self, gram: np.ndarray) -> None:
         self.gram = gram
         self._form: BandForm | None = None
+        self._factor: tuple[float, np.ndarray | None] = (np.nan, None)
         self._eigen: tuple[np.ndarray, np.ndarray] | None = None
 
     # With more threads LAPACK sums in another order.
@@ -49,27 +50,41 @@ class NormalEquations:
         if self._eigen is None:
             if is_foreign(self.gram):
                 found = self._solve_there(right, shift)
+            elif self._form is None:
+                found = self._solve_here(right, shift)
             else:
-                found = self.reduce().solve(right, shift)
+                found = self._form.solve(right, shift)
             if found is not None:
                 return found
         values, vectors = self._decompose()
         return vectors @ (vectors.T @ right / (values + shift)[:, None])
 
     @one_blas_thread()
-    def reduce(self) -> BandForm:
-        """Return the band form, which is made once."""
-        if self._form is None:
-            self._form = BandForm.of(on_host(self.gram))
-        return self._form
+    def reduce(self) -> None:
+        """Make the band form now, because more than a few shifts will come.
+
+        A device is quick at Cholesky factors and goes on with them.
+        """
+        if self._form is None and not is_foreign(self.gram):
+            self._form = BandForm.of(self.gram)
+
+    def _solve_here(self, right: np.ndarray, shift: float) -> np.ndarray | None:
+        """Solve by a Cholesky factor, that of the last shift if it is the same."""
+        if self._factor[0] != shift:
+            shifted = np.array(self.gram, order="F")
+            np.einsum("ii->i", shifted)[...] += shift
+            factor, info = dpotrf(shifted, lower=True, clean=False, overwrite_a=True)
+            sound = not info and _is_sound(factor.diagonal())
+            self._factor = shift, factor if sound else None
+        factor = self._factor[1]
+        return None if factor is None else dpotrs(factor, right, lower=True)[0]
 
     def _solve_there(self, right: np.ndarray, shift: float) -> np.ndarray | None:
         """Solve by a Cholesky factor on the device of the matrix; None if it is not sound."""
         shifted = copied(self.gram)
         shifted.reshape(-1)[:: len(shifted) + 1] += shift
         factor = arrays.cholesky(shifted)
-        pivots = on_host(factor.reshape(-1)[:: len(shifted) + 1])
-        if not (pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT:
+        if not _is_sound(on_host(factor.reshape(-1)[:: len(shifted) + 1])):
             return None
         inside = solve_triangular(factor, place_of(factor).put(right), upper=False)
         return on_host(solve_triangular(factor.T, inside, upper=True))
@@ -85,3 +100,8 @@ class NormalEquations:
             floor = max(float(values[-1]), 0.0) * len(values) * np.finfo(float).eps
             self._eigen = np.maximum(values, floor), vectors
         return self._eigen
+
+
+def _is_sound(pivots: np.ndarray) -> bool:
+    """Tell by the pivots of a factor whether the matrix is not singular to working precision."""
+    return bool((pivots.min() / pivots.max()) ** 2 > LEAST_PIVOT)
