@@ -27,7 +27,7 @@ LOW_RANK, MOST_FULL = 39, 100
 # dimensions is as long as the rows themselves are: it must be weaker than in a low rank, and
 # narrow Gaussians do not see the rows for it.
 WIDTHS, WIDTHS_OF_FEW = (1.0, 4.0), (0.3, 1.0)
-NOISES, WEAK_NOISES, NARROW_NOISES = (0.0, 0.3, 1.0, 1.5), (0.0, 0.3, 0.6), (0.0, 0.3)
+NOISES, WEAK_NOISES, NARROW_NOISES = (0.0, 0.3, 1.25), (0.0, 0.3, 0.6), (0.0, 0.3)
 NARROW = 2.0
 # One scale per feature is offered if its Gaussians cost at most this many times those of a low
 # rank.
