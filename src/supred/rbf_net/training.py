@@ -33,7 +33,7 @@ MOST_SHARE, LARGE_SHARE = 4, 16
 BATCH_ROWS, LARGEST_BATCH = 256, 512
 # Steps if none are given: almost one per row of a small table; by passes over larger ones.
 LEAST_STEPS, MOST_STEPS, STEPS_PER_ROW = 300, 1600, 0.8
-PASSES, PASSES_STEPS = 128, 4000
+PASSES, PASSES_STEPS = 160, 4000
 LARGE_PASSES, LARGEST_STEPS = 51, 8000
 
 # Told of the phase, state, mean loss and validation error of each check; True ends the fit.
