@@ -21,6 +21,6 @@ def data():
 def saved(data, tmp_path):
     path = tmp_path / "m.supred"
     X, y = data
-    table = Table("table", COLUMNS, X, y=y)
+    table = Table("table", COLUMNS, X, "target", y)
     save_model(TableModel.fit(LowDimSVC(n_centers=15, random_state=0), table), path)
     return path
