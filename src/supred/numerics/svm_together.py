@@ -11,6 +11,9 @@ from supred.numerics.svm_over_blocks import SVMs
 
 # A violation of a margin that is this small is rounding.
 ROUNDING = 1e-9
+# Where the mean slack is less, the z step has put most rows on the margins of the last SVMs: these
+# are no guess of the next ones.
+LEAST_SLACK = 0.5
 
 
 def solve_on_rows(
@@ -51,8 +54,8 @@ def solve_on_rows(
         y, points = np.take_along_axis(signs, members, axis=1), Z[members]
         bounds = np.where(places < counts, 1.0, PADDING) * u[members]
     points = np.broadcast_to(points, (*y.shape, Z.shape[1]))
-    # Of few rows a z step has moved most: the last SVMs are not near.
-    solved, _, lower = solve_batch(y, bounds, points, start, 0.5 * tol, cold=True)
+    cold = start is None or _mean_slack(signs, u, Z, start) < LEAST_SLACK
+    solved, _, lower = solve_batch(y, bounds, points, start, 0.5 * tol, cold=cold)
     constants = np.zeros((2, *solved.shape))
     constants[:, :, -1] = np.array([[-1.0], [1.0]])
     candidates = np.stack([solved, *constants] + ([] if start is None else [start]))
@@ -62,6 +65,12 @@ def solve_on_rows(
     best = np.argmin(primal, axis=0)
     found, upper = candidates[best, every], primal[best, every]
     return SVMs(found[:, :-1], found[:, -1], upper, upper - np.maximum(lower, 0.0))
+
+
+def _mean_slack(signs: np.ndarray, u: np.ndarray, Z: np.ndarray, v: np.ndarray) -> float:
+    """Return the mean distance of weighted rows from the margins of SVMs, as parts of these."""
+    slack = np.abs(1.0 - signs * (v[:, :-1] @ Z.T + v[:, -1:])) * (signs != 0)
+    return float(np.median(slack @ u / ((signs != 0) @ u)))
 
 
 def on_the_margins(Z: np.ndarray, signs: np.ndarray, u: np.ndarray) -> SVMs | None:
