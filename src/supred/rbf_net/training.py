@@ -78,7 +78,7 @@ class Result:
 
 def default_steps(n_rows: int) -> int:
     """Return the steps of a training if none are given."""
-    passes = n_rows // default_batch(n_rows)
+    passes = n_rows // max(BATCH_ROWS, default_batch(n_rows))
     by_rows = min(MOST_STEPS, max(LEAST_STEPS, int(STEPS_PER_ROW * n_rows)))
     by_passes = min(PASSES_STEPS, PASSES * passes)
     return max(by_rows, by_passes, min(LARGEST_STEPS, LARGE_PASSES * passes))
