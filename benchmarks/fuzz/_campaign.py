@@ -41,8 +41,8 @@ KINDS: dict[str, Recipe] = {
     "kills": kills.recipe,
     "sources": sources.recipe,
 }
-# Of so many cases of the first kind one of this kind is run: they start processes.
-EVERY = {"kills": 1000, "command_line": 4, "tables": 4, "sources": 4}
+# Of so many cases of the first kind one of this kind is run: they start processes or take long.
+EVERY = {"kills": 1000, "command_line": 4, "tables": 4, "sources": 16}
 # Seconds of processor time that a case may take, of the clock's this many times more: other
 # programs may use the machine.
 CASE_SECONDS, PATIENCE = 60, 10

@@ -58,7 +58,7 @@ def _entries(content: bytes) -> dict[str, bytes]:
 
 def _packed(entries: dict[str, bytes]) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in entries.items():
             archive.writestr(name, content)
     return out.getvalue()

@@ -9,6 +9,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
+from supred import ClassConstrainedEmbedding
 from supred.class_embedding.graph import heat_weights, symmetrise
 from supred.class_embedding.neighbors import NeighborIndex
 from supred.datasets import make_classes_on_swiss_roll
@@ -177,6 +178,19 @@ def test_the_model_keeps_its_own_rows():
     before = model.transform(new)
     X[:] = 0.0
     np.testing.assert_array_equal(model.transform(new), before)
+
+
+def test_sparse_rows_with_copies():
+    # Copies are at equal distance from every other row: a search by another way chooses others.
+    rng = np.random.default_rng(610215)
+    y = np.arange(50) % 2
+    X = rng.normal(size=(50, 4)) + 3.0 * y[:, None]
+    X[25:] = X[:25]
+    dense, thin = (
+        ClassConstrainedEmbedding(n_neighbors=2, random_state=0).fit(rows, y)
+        for rows in (X, sparse.csr_matrix(X))
+    )
+    np.testing.assert_array_equal(dense.predict(X), thin.predict(sparse.csr_matrix(X)))
 
 
 def test_sparse_batch():

@@ -20,6 +20,9 @@ from supred.rows.blocks import rows_of
 # A given distance below this part of the row's largest is a distance of zero: fast distance code
 # leaves about 1e-8 of the rows' norm between a row and its own copy.
 ROUNDING_OF_DISTANCES = 1e-5
+# Up to this many features scikit-learn searches dense rows by a tree. Sparse rows are made dense
+# there: the tree is faster, and both forms choose the same one of rows at equal distance.
+TREE_FEATURES = 15
 
 
 @register
@@ -54,7 +57,9 @@ class NeighborIndex:
 
     @classmethod
     def of(cls, X: Any, n_neighbors: int, n_jobs: int | None = None) -> "NeighborIndex":
-        """Index the rows of `X`."""
+        """Index the rows of `X`; sparse rows of few features as dense ones."""
+        if sparse.issparse(X) and X.shape[1] <= TREE_FEATURES:
+            X = X.toarray()
         return cls(X, n_neighbors, NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X))
 
     def among_rows(self) -> sparse.csr_array:
