@@ -16,6 +16,16 @@ CASES = {
     "command_line": 10,
     "sources": 10,
 }
+# Cases of other seeds that failed once.
+FAILED_ONCE = [
+    (82, "properties", 104),
+    (101, "estimators", 659),
+    (101, "estimators", 1493),
+    (101, "estimators", 2452),
+    (101, "properties", 203),
+    (101, "properties", 3561),
+    (101, "sources", 125),
+]
 SHARES = 4  # so that processes can divide the work
 
 
@@ -34,6 +44,11 @@ def test_no_case_fails(kind, share):
     failures = [run_case(kind, number, SEED) for number in range(share, CASES[kind], SHARES)]
     found = [f"{f.error} ({f.place})\n{f.recipe}" for f in failures if f is not None]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(("seed", "kind", "number"), FAILED_ONCE)
+def test_no_case_fails_again(seed, kind, number):
+    assert run_case(kind, number, seed) is None
 
 
 def test_a_case_that_fails_is_told(monkeypatch):

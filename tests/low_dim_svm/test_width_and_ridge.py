@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from supred import LowDimSVC
+from supred import LowDimSVC, LowDimSVCCV
 from supred.datasets import make_spirals
 from supred.low_dim_svm import width_and_ridge
+from supred.low_dim_svm.mappings.centers import WIDER, width_factor
 from supred.low_dim_svm.width_and_ridge import choose_width_and_ridge
 from supred.numerics.kernels import scale_gamma
 from tests.family import blobs, read_only
@@ -85,7 +86,27 @@ def test_what_is_given_is_taken():
     assert np.isclose(width_and_ridge.RIDGES, one.alpha_).any()
     scale = LowDimSVC(n_centers=20, gamma="scale", random_state=0).fit(X, y)
     assert scale.gamma_ == pytest.approx(scale_gamma(X, np.ones(80)))
+    factor = width_factor(20, 80)
+    assert factor == 1.0
     assert np.isclose(width_and_ridge.GAMMA_FACTORS, auto.gamma_ / scale.gamma_).any()
+
+
+def test_gaussians_of_a_long_alternation_are_wider():
+    X, y = blobs(n_rows=200)
+    chosen = [
+        choose_width_and_ridge(X, y, np.ones(200), X[:n], np.random.RandomState(0)).gamma
+        for n in (49, 50)
+    ]
+    few, many = (
+        LowDimSVC(centers=X[:n], random_state=np.random.RandomState(0)).fit(X, y) for n in (49, 50)
+    )
+    assert many.gamma_ == pytest.approx(chosen[1])
+    assert few.gamma_ == pytest.approx(WIDER * chosen[0])
+    assert np.isclose(width_and_ridge.RIDGES, few.alpha_).any()
+    # A search looks around the same widths.
+    found = LowDimSVCCV(centers=X[:49], random_state=0, cv=2).fit(X, y)
+    factors = np.unique(found.cv_results_["param_gamma"]) / scale_gamma(X, np.ones(200))
+    np.testing.assert_allclose(factors, WIDER * np.array(width_and_ridge.GAMMA_FACTORS))
 
 
 def test_the_ridge_is_that_of_the_first_mu():

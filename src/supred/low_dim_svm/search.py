@@ -19,6 +19,7 @@ from supred.common.arguments import (
 )
 from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.classifier import LowDimSVC
+from supred.low_dim_svm.mappings.centers import width_factor
 from supred.low_dim_svm.mappings.choice import choose_centers, gamma_of
 from supred.low_dim_svm.model import LowDimModel
 from supred.low_dim_svm.race import FEWEST_TO_RACE, Verdicts, judge_all, race
@@ -261,15 +262,11 @@ class LowDimSVCCV(LowDimModel):
         self, X: Any, class_index: np.ndarray, weights: np.ndarray, seed: int
     ) -> tuple[list[Candidate], list[LeaveOneOutScore]]:
         """Return the settings to try, each with the leave-one-out score of its start."""
+        scale = gamma_of("scale", X, weights) if self.mapping == "rbf" else 1.0
         gammas: Sequence[float] = [1.0]
-        if self.mapping == "rbf":
-            scale = gamma_of("scale", X, weights)
-            if self.gammas is None:
-                # rows that are all but equal have a scale that no gamma may have
-                gammas = [min(factor * scale, LARGEST_PARAMETER) for factor in GAMMA_FACTORS]
-            else:
-                given = _sequence("gammas", self.gammas)
-                gammas = _numbers("gammas", [scale if g == "scale" else g for g in given])
+        if self.mapping == "rbf" and self.gammas is not None:
+            given = _sequence("gammas", self.gammas)
+            gammas = _numbers("gammas", [scale if g == "scale" else g for g in given])
         alphas = None if self.alphas is None else _numbers("alphas", self.alphas)
         ridges = None if alphas is None else [2.0 * alpha / self.mu for alpha in alphas]
         Cs = _numbers("Cs", self.Cs)
@@ -285,6 +282,10 @@ class LowDimSVCCV(LowDimModel):
             rng, centers = check_random_state(seed), None
             if self.mapping == "rbf":
                 centers = choose_centers(self.centers, size, X, weights, rng)
+                if self.gammas is None:
+                    wider = scale * width_factor(len(centers), float(weights.sum()))
+                    # rows that are all but equal have a scale that no gamma may have
+                    gammas = [min(factor * wider, LARGEST_PARAMETER) for factor in GAMMA_FACTORS]
             used = np.flatnonzero(weights > 0)
             tried = leave_one_out_scores(
                 X[used], class_index[used], weights[used], centers, rng, gammas, ridges

@@ -14,11 +14,12 @@ from supred.common.arguments import (
     check_real,
 )
 from supred.low_dim_svm.alternation import COARSE_TOL, Schedule
+from supred.low_dim_svm.mappings.centers import are_many
 
 # Most iterations by default, and how many will do where there are so many centres per row that
 # more of them only fit the training rows: one-vs-one SVMs gain from a few while the training error
 # is above the last number, and more than the few rows below are wrong.
-MAX_ITER, CENTERS_PER_ROW = 50, 0.25
+MAX_ITER = 50
 ENOUGH, LITTLE_ERROR = {"ovr": 1, "ovo": 4}, 0.01
 FEW_WRONG = 3
 # So few classes get one-vs-one SVMs by default: they keep apart classes that lie between others.
@@ -87,7 +88,7 @@ class Settings:
         """
         few = (
             self.max_iter == "auto"
-            and n_centers >= CENTERS_PER_ROW * n_rows
+            and are_many(n_centers, n_rows)
             and isinstance(self.init, str)
             and self.init in ("auto", "simplex")
             and self.dimensions(n_classes) >= n_classes - 1

@@ -234,6 +234,8 @@ def sphere_codes(
         return points
     likeness = confusion + confusion.T
     np.fill_diagonal(likeness, 0.0)
+    # Mirror images are as good, and rounding must not choose among them.
+    likeness = np.round(likeness / max(likeness.max(), 1e-300), 10)
     distances = np.square(points[:, None] - points).sum(axis=2)
     seed = int(rng.randint(2**31 - 1))
     # 2-opt finds local optima; a few starts are cheap for the number of classes of a picture.

@@ -144,7 +144,9 @@ def best_biases(y: Any, u: Any, scores: Any) -> Any:
     first = (slope < -nothing[:, None]).sum(axis=1)
     second = at_most(first + 1, u.shape[1] - 1)
     here, there = corners[svms, first], corners[svms, second]
-    return 0.5 * (here + xp.where(slope[svms, first] > nothing, here, there))
+    # Beyond the last corner there is padding, and the sum is as flat.
+    ends = (slope[svms, first] > nothing) | (there == np.inf)
+    return 0.5 * (here + xp.where(ends, here, there))
 
 
 def _certified(

@@ -60,6 +60,8 @@ from supred.numerics.svm_starts import (
 LOST_GAP = 1e-3
 
 
+# Numbers that are out of range end a path at the best point so far, and need no warning.
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def interior_point(
     Z: np.ndarray,
     y: np.ndarray,

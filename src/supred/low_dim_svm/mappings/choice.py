@@ -1,6 +1,7 @@
 """The mapping F that the parameters ask for."""
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from supred.common.arguments import as_numbers
 from supred.common.arrays import on_host, type_name
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
-from supred.low_dim_svm.mappings.centers import kmeans_centers, random_centers
+from supred.low_dim_svm.mappings.centers import kmeans_centers, random_centers, width_factor
 from supred.low_dim_svm.mappings.regressor import RegressorMapping
 from supred.low_dim_svm.width_and_ridge import choose_width_and_ridge
 from supred.numerics.kernels import scale_gamma
@@ -72,7 +73,11 @@ def make_mapping(
     at = choose_centers(centers, n_centers, X, weights, rng) if mapping == "rbf" else None
     if alpha == "auto" or (at is not None and gamma == "auto"):
         ridge = None if isinstance(alpha, str) else 2.0 * alpha / mu
-        found = choose_width_and_ridge(X, class_index, weights, at, rng, gamma=gamma, ridge=ridge)
+        choose = partial(choose_width_and_ridge, X, class_index, weights, at, rng, ridge=ridge)
+        found = choose(gamma=gamma)
+        if at is not None and gamma == "auto":
+            factor = width_factor(len(at), float(weights.sum()))
+            found = found if factor == 1.0 else choose(gamma=factor * found.gamma)
         gamma, alpha = found.gamma, 0.5 * mu * found.ridge
     if at is None:
         made = LinearMapping(float(alpha), cache_size=cache_size)
