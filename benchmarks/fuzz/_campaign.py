@@ -90,6 +90,7 @@ def run_case(kind: str, number: int, seed: int) -> Failure | None:
         try:
             # Warnings of scikit-learn's are of the cases' own doing: tables without names, say.
             with time_limit(CASE_SECONDS), warnings.catch_warnings():
+                warnings.simplefilter("error", RuntimeWarning)
                 warnings.simplefilter("ignore", UserWarning)
                 exec(compile(recipe, f"<{kind}>", "exec"), {"__name__": "fuzz"})
         except KeyboardInterrupt:

@@ -25,6 +25,7 @@ FAILED_ONCE = [
     (101, "properties", 203),
     (101, "properties", 3561),
     (101, "sources", 125),
+    (111, "estimators", 285),
 ]
 SHARES = 4  # so that processes can divide the work
 

@@ -354,9 +354,17 @@ class _Graph:
         if self.graph is None:
             self.inputs = [copied(values) for values in arguments]
             self.graph = torch.cuda.CUDAGraph()
-            # Records, and runs nothing; other threads may copy rows meanwhile.
-            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
-                self.function(*self.inputs)
+            # Records, and runs nothing; other threads may copy rows meanwhile. torch.cuda.graph
+            # would give back all free memory first, which takes longer than the recording.
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                self.graph.capture_begin(capture_error_mode="thread_local")
+                try:
+                    self.function(*self.inputs)
+                finally:
+                    self.graph.capture_end()
+            torch.cuda.current_stream().wait_stream(stream)
         for known, values in zip(self.inputs, arguments, strict=True):
             known.copy_(values)
         self.graph.replay()

@@ -163,9 +163,7 @@ def _ascend(
 ) -> np.ndarray:
     """Sweep over the SVMs until the duality gap of every row is small."""
     place = place_of(F)
-    xp, W = place.xp, place.put(coef)
-    squared_norms = np.einsum("kl,kl->k", coef, coef)
-    active_svms = np.flatnonzero(squared_norms > 0).tolist()  # a zero w_k moves nothing
+    xp = place.xp
     t, z = 0.0 * y, place.empty((F.shape[1], F.shape[0]), float)  # (n_svms, chunk), (L, chunk)
     z[...] = F.T
     rows = xp.nonzero(~_finished(z, y, coef, intercept, c, z, t, tol))[0]
@@ -173,16 +171,9 @@ def _ascend(
     n_jumps = JUMPS if len(coef) <= MOST_SVMS else 0
     sweeps, batch, jumps = 0, SWEEPS, 0
     while len(rows) and (jumps < n_jumps or sweeps < (MAX_SWEEPS if len(rows) > FEW_ROWS else 1)):
-        for _ in range(batch):
-            for k in active_svms:
-                slack = 1.0 - y_open[k] * (W[k] @ z_open + float(intercept[k]))
-                new = xp.clip(t_open[k] + float(2.0 / squared_norms[k]) * slack, 0.0, c)
-                new *= y_open[k] != 0
-                change = (new - t_open[k]) * (0.5 * y_open[k])
-                z_open += W[k][:, None] * change
-                t_open[k] = new
-        sweeps += batch
         home = F[rows].T
+        z_open, t_open = _sweep(home, y_open, coef, intercept, c, z_open, t_open, batch)
+        sweeps += batch
         ends = [_jump(home, y_open, coef, intercept, c, t_open)] if n_jumps else []
         if jumps >= n_jumps:  # rows that go round in circles are left to sweeps
             ends.append((z_open, t_open))
@@ -206,6 +197,38 @@ def _ascend(
         there = _finished(F[rows].T, y_open, coef, intercept, c, z_there, t_there, tol)
         z[:, rows[there]] = z_there[:, there]
     return z.T
+
+
+def _sweep(
+    F: np.ndarray,
+    y: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    c: float,
+    z: np.ndarray,
+    t: np.ndarray,
+    n_sweeps: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Put each row on the margin of one SVM after the other, as far as the box lets it.
+
+    With v_k = y_k t_k and ``d_k = 2 / ||w_k||^2 (y_k - b_k - w_k . z)``, v_k becomes v_k + d_k, cut
+    to the box, and a change of v_k takes ``w_j . w_k / ||w_j||^2`` of it from every d_j.
+    """
+    place = place_of(F)
+    xp, W = place.xp, place.put(coef)
+    squared_norms = np.einsum("kl,kl->k", coef, coef)
+    active = squared_norms > 0  # a zero w_k moves nothing
+    inverse = np.divide(1.0, squared_norms, out=np.zeros(len(coef)), where=active)[:, None]
+    shares = place.put(coef @ coef.T * inverse)
+    ends = c * y
+    least, most = xp.minimum(ends, 0.0 * y), xp.maximum(ends, 0.0 * y)
+    v, d = t * y, place.put(2.0 * inverse) * (y - place.put(intercept[:, None]) - W @ z)
+    for _ in range(n_sweeps):
+        for k in np.flatnonzero(active).tolist():
+            new = xp.minimum(xp.maximum(v[k] + d[k], least[k]), most[k])
+            d -= shares[:, k, None] * (new - v[k])
+            v[k] = new
+    return F + 0.5 * (W.T @ v), v * y
 
 
 def _jump(

@@ -58,6 +58,8 @@ from supred.numerics.svm_starts import (
 
 # A path that ends at a larger relative gap is begun again from the best point on it.
 LOST_GAP = 1e-3
+# Steps on a device after which the host looks whether there are paths that have not ended.
+TURNS = 2
 
 
 # Numbers that are out of range end a path at the best point so far, and need no warning.
@@ -167,7 +169,7 @@ def _follow_together(
     """Take the steps of all paths on a device; return how many.
 
     Paths that have ended go on with the others, so that nothing waits for which they are; the
-    host waits for one number per step.
+    host waits for one number after a few steps.
     """
     place, moved = place_of(paths.y), ("a", "r", "xi", "v", "upper", "lower", "least_gap", "waited")
     some_open = place.zeros((1,), bool)
@@ -183,8 +185,9 @@ def _follow_together(
     quick_turn = recorded(turn, place, plain_calls=1)
     n_turns = 0
     while n_turns <= MAX_ITER:
-        quick_turn()
-        n_turns += 1
+        for _ in range(TURNS):
+            quick_turn()
+        n_turns += TURNS
         if not bool(some_open[0]):
             break
     return n_turns

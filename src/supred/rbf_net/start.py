@@ -19,6 +19,8 @@ RIDGE_WIDTHS = 2.0 ** np.arange(-3, 4)
 RIDGES = 10.0 ** np.arange(-7, -0.5)
 # Coordinates without spread would make all Gaussians equal to one.
 LEAST_VARIANCE = 1e-12
+# The logarithm of a width needs a number.
+LEAST_GAMMA = 1e-300
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def start_networks(
     targets = codes[sample.index]
     parts = []
     for gamma in gammas:
-        log_gammas = np.full((1, n_centers), np.log(gamma))
+        log_gammas = np.full((1, n_centers), np.log(max(gamma, LEAST_GAMMA)))
         phi = gaussians(u[None].astype(float), centers[None], log_gammas)[0]
         W, w0 = ridge_to_codes(phi, targets, weights, ridge)
         coef = codes[1:] if len(codes) == 2 else codes
@@ -213,7 +215,7 @@ def ridge_networks(
     best = LeaveOneOutScore(np.inf, np.inf)
     chosen, ridge = RIDGE_WIDTHS[:1], START_RIDGE
     for width in RIDGE_WIDTHS:
-        log_gammas = np.full((1, n_centers), np.log(width * rule))
+        log_gammas = np.full((1, n_centers), np.log(max(width * rule, LEAST_GAMMA)))
         phi = gaussians(rows[None], centers[None], log_gammas)[0]
         path = RidgePath.of_features(phi, members, weights)
         share, score = choose_ridge(path, RIDGES)

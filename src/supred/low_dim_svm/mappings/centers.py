@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
-from supred.common.arrays import on_host, place_of, type_name
+from supred.common.arrays import cast, on_host, place_of, tall_product, type_name
 from supred.numerics.kernels import GaussianCenters
 from supred.rows.blocks import rows_of
 
@@ -98,16 +98,27 @@ def lloyd_step(X: Any, weights: np.ndarray, centers: np.ndarray) -> np.ndarray:
     A centre that no row is nearest to stays.
     """
     gaussians = GaussianCenters.of(centers)
-    nearest = on_host(rows_of(X, len(centers)).map(partial(_nearest, gaussians)))
-    members = sparse.csr_matrix(
-        (weights.astype(type_name(X)), (nearest, np.arange(X.shape[0]))),
-        shape=(len(centers), X.shape[0]),
-    )
-    totals = np.bincount(nearest, weights=weights, minlength=len(centers))
+    rows = rows_of(X, len(centers))
+    nearest = rows.map(partial(_nearest, gaussians))
+    totals = np.bincount(on_host(nearest), weights=weights, minlength=len(centers))
+    if rows.place.is_host:
+        members = sparse.csr_matrix(
+            (weights.astype(type_name(X)), (nearest, np.arange(X.shape[0]))),
+            shape=(len(centers), X.shape[0]),
+        )
+        sums = _dense_rows(members @ X)
+    else:
+        sums = on_host(rows.sum(partial(_sums_of_members, len(centers)), nearest, weights))
     occupied = totals > 0
     moved = centers.copy()
-    moved[occupied] = _dense_rows(members @ on_host(X))[occupied] / totals[occupied, None]
+    moved[occupied] = sums[occupied] / totals[occupied, None]
     return moved
+
+
+def _sums_of_members(n_centers: int, block: Any, nearest: Any, weights: Any) -> Any:
+    """Return the weighted sum of a block's rows that are nearest to each centre."""
+    members = nearest[:, None] == place_of(block).arange(n_centers)
+    return tall_product(cast(members * weights[:, None], type_name(block)), block)
 
 
 def _nearest(gaussians: GaussianCenters, block: Any) -> np.ndarray:
