@@ -41,6 +41,9 @@ HISTORY = (
 
 # From this tol on the training error may tell that the alternation has converged.
 COARSE_TOL = 1e-2
+# From this part of the nested objective on, which it rises to as mu grows, the penalised one tells
+# that coordinates and mapping agree.
+AGREED = 0.9
 
 History = dict[str, list[float]]
 # Called with the number of an iteration, its entry of the history and the classifier.
@@ -68,14 +71,13 @@ class Schedule:
         Training error, the start's not counted, at which it ends because there is little left to
         gain.
     tol : float
-        Relative change of the objective under which the alternation has converged. If mu grows
-        in every iteration and `tol` is 0.01 or more, it has also converged when two iterations
-        in a row leave the training error as it was.
+        Relative change of the objective under which the alternation has converged, once the
+        penalised objective has come near the nested one. If mu grows in every iteration and `tol`
+        is 0.01 or more, it has also converged when two iterations in a row leave the training
+        error as it was.
     patience : int
         Iterations (values of mu with `inner_tol`) without a better validation error after which
         it ends.
-    n_rows : float
-        Of so many rows the training error still falls if it does so by more than chance.
     """
 
     mu: float = 2.0
@@ -86,7 +88,6 @@ class Schedule:
     little_error: float | None = None
     tol: float = 1e-2
     patience: int = 5
-    n_rows: float = 0.0
 
     def grows_after(self, history: History) -> bool:
         """Tell whether mu grows after the last iteration, the start not counted."""
@@ -122,10 +123,9 @@ class Schedule:
         if len(values) < 3:
             return ""
         changes = np.abs(np.diff(values[-3:]))
-        # While mu is small the objective may pause: of millions of rows many are still won.
-        errors = np.array(history["train_error"])[ends][-3:]
-        chance = 2.0 * np.sqrt(error / self.n_rows) if self.n_rows else np.inf
-        if (changes <= self.tol * abs(values[-1])).all() and not (-np.diff(errors) > chance).all():
+        # While mu is small the objective may pause: coordinates and mapping do not agree yet.
+        agreed = history["penalized_objective"][-1] >= AGREED * values[-1]
+        if (changes <= self.tol * abs(values[-1])).all() and agreed:
             return "converged"
         # Where the training error stays, further iterations only widen margins.
         latest = history["train_error"][-3:]

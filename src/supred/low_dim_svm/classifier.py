@@ -93,8 +93,9 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         takes to a training error of 1 % or of three rows.
     tol : float, default=1e-2
         The alternation has converged when two iterations in a row change the objective by at
-        most this, relatively. From 0.01 on, two iterations in a row that leave the training
-        error as it was will do, too, if mu grows in every iteration.
+        most this, relatively, and coordinates agree with the mapping. From 0.01 on, two
+        iterations in a row that leave the training error as it was will do, too, if mu grows in
+        every iteration.
     early_stopping : bool, default=False
         Hold out a stratified part of the training rows, keep the iterate with the least error
         on it, and stop when that error has not fallen for `n_iter_no_change` iterations.

@@ -106,7 +106,6 @@ class Settings:
             little_error=max(LITTLE_ERROR, FEW_WRONG / n_rows) if few else None,
             tol=self.tol,
             patience=self.n_iter_no_change,
-            n_rows=n_rows,
         )
 
     def dimensions(self, n_classes: int) -> int:
