@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from supred.low_dim_svm.losses import HingeLoss
-from supred.low_dim_svm.mappings.basis import GaussianBasis, combine, moments, products
+from supred.low_dim_svm.mappings.basis import combine, moments, products
+from supred.low_dim_svm.mappings.rbf import GaussianBasis
 from supred.low_dim_svm.visit import BlockRows
 from supred.numerics.compiled import worthwhile
 from supred.numerics.kernels import GaussianCenters

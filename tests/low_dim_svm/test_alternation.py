@@ -7,7 +7,8 @@ from sklearn.datasets import load_digits
 from supred import LowDimSVC
 from supred.low_dim_svm.alternation import Schedule, alternate
 from supred.low_dim_svm.losses import HingeLoss, LogLoss
-from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
+from supred.low_dim_svm.mappings.linear import LinearMapping
+from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.low_dim_svm.starts import Start, place, simplex_codes
 from supred.low_dim_svm.visit import BlockRows
 from supred.numerics.decisions import task_signs

@@ -11,13 +11,12 @@ from supred.max_margin.projection import (
     alternate,
     follow_factors,
     has_settled,
-    huberised_hinge,
     order_by_use,
     refit,
-    smoothed_objective,
     solve_max_margin_projection,
     start_from_svd,
 )
+from supred.max_margin.smoothed_objective import huberised_hinge, smoothed_objective
 from supred.max_margin.task_svms import Tasks, dual_directions, leading_directions, solve_task_svms
 
 

@@ -21,7 +21,8 @@ from supred import (
     MaxMarginProjection,
 )
 from supred.base.callbacks import FitCallbacks
-from supred.low_dim_svm.mappings.basis import GaussianBasis, combine, moments, products
+from supred.low_dim_svm.mappings.basis import combine, moments, products
+from supred.low_dim_svm.mappings.rbf import GaussianBasis
 from supred.numerics.kernels import GaussianCenters
 from supred.rows.blocks import rows_of
 

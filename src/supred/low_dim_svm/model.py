@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from supred.base.streamed_classifier import StreamedClassifier
 from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.mappings.base import Mapping
-from supred.low_dim_svm.mappings.basis import BasisMapping, RBFMapping
+from supred.low_dim_svm.mappings.basis import BasisMapping
+from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.low_dim_svm.settings import svms_of
 from supred.low_dim_svm.z_step_log import class_scores
 from supred.numerics.decisions import linear_scores

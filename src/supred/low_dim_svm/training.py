@@ -9,8 +9,9 @@ from supred.low_dim_svm.alternation import OnIteration, Result, State, alternate
 from supred.low_dim_svm.g_step import Parameters
 from supred.low_dim_svm.losses import make_loss
 from supred.low_dim_svm.mappings.base import Mapping
-from supred.low_dim_svm.mappings.basis import BasisMapping, RBFMapping
+from supred.low_dim_svm.mappings.basis import BasisMapping
 from supred.low_dim_svm.mappings.choice import make_mapping
+from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.low_dim_svm.problem import Problem
 from supred.low_dim_svm.settings import Settings, svms_of
 from supred.low_dim_svm.starts import choose_start

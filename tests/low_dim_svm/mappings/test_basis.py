@@ -11,8 +11,9 @@ from supred.common.threads import cores
 from supred.low_dim_svm import visit
 from supred.low_dim_svm.mappings import basis
 from supred.low_dim_svm.mappings.band_form import BandForm
-from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
 from supred.low_dim_svm.mappings.f_step import NormalEquations
+from supred.low_dim_svm.mappings.linear import LinearMapping
+from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.low_dim_svm.visit import BlockRows, Coordinates, moves_of
 
 

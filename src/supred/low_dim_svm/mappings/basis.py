@@ -6,19 +6,17 @@ penalised, so that a shift of the features changes nothing.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from supred.base.state import present_attributes, register
+from supred.base.state import present_attributes
 from supred.common.arrays import cast, is_foreign, on_host, place_of, tall_product, type_name
 from supred.common.threads import Scratch, one_blas_thread
 from supred.low_dim_svm.mappings.f_step import NormalEquations
 from supred.low_dim_svm.visit import Coordinates
-from supred.numerics.kernels import GaussianCenters
 from supred.rows.blocks import LEAST_BLOCK_ROWS, Rows, parts_of, rows_of
 
 MEGABYTE = 2**20
@@ -194,7 +192,7 @@ def moments(
         sums = np.asarray(weights @ wide).ravel()
         roots = np.sqrt(weights)[:, None]
         wide = wide.multiply(roots).tocsr() if sparse.issparse(wide) else wide * roots
-    return _dense(wide.T @ wide), sums
+    return dense_of(wide.T @ wide), sums
 
 
 def products(phi: Any, target: np.ndarray) -> np.ndarray:
@@ -230,181 +228,6 @@ def project(basis: Callable[[Any], Any], block: Any, W: np.ndarray, w0: np.ndarr
     return combine(basis(block), W, w0)
 
 
-@dataclass(frozen=True)
-class ShiftedFeatures:
-    """phi of the linear mapping: the features, minus the training mean where they are dense."""
-
-    shift: np.ndarray
-
-    def __call__(self, block: Any) -> Any:
-        """Return the features of a block; sparse ones stay so where there is no shift."""
-        if is_foreign(block):
-            return block - place_of(block).put(self.shift)
-        if not sparse.issparse(block):
-            return np.subtract(block, self.shift, order="C")
-        return block.toarray() - self.shift if self.shift.any() else block
-
-
-@register
-class LinearMapping(BasisMapping):
-    """F(x) = W^T x + w0.
-
-    With more features than rows the equations are solved in the space of the rows, which gives
-    the same W: ``W = X_c^T (X_c X_c^T + shift S^-1)^-1 Z_c``.
-    """
-
-    _cacheable = False  # the features are the rows
-    _kept = (*BasisMapping._kept, "shift", "_n_features")
-
-    def prepare(self, X: Any, weights: np.ndarray) -> None:
-        """Form the normal equations, or those in the space of the rows if there are fewer."""
-        rows = rows_of(X)
-        self._n_features = rows.n_features
-        self.shift = np.zeros(rows.n_features, dtype=rows.dtype)
-        if not rows.is_sparse:
-            # Features far from zero would lose their digits in the products.
-            total = on_host(rows.sum(weighted_sum, weights))
-            self.shift = (total / weights.sum()).astype(rows.dtype)
-        self._wide = None
-        if rows.n_features <= rows.n_rows:
-            super().prepare(X, weights)
-            return
-        self._weights, self._total = weights, float(weights.sum())
-        # There are fewer rows than features: all of them take less than a matrix of their square.
-        if not rows.place.is_host:
-            raise ValueError(
-                f"mapping='linear' with {rows.n_features} features of {rows.n_rows} rows needs "
-                "the rows as a NumPy array."
-            )
-        self._wide = wide = self.features(rows.whole()).astype(np.float64, copy=False)
-        self.rows = rows.derive(self.basis, rows.n_features)
-        self.mean = np.asarray(weights @ wide).ravel() / self._total
-        # sqrt(S) X_c X_c^T sqrt(S), X_c never formed when X is sparse
-        inner = _dense(wide @ wide.T)
-        across = np.asarray(wide @ self.mean).ravel()
-        inner += self.mean @ self.mean - across[:, None] - across
-        roots = np.sqrt(weights)
-        inner *= roots[:, None] * roots
-        self._equations = NormalEquations(inner)
-
-    def regress(self, coordinates: Coordinates, mu: float) -> float:
-        """Solve the ridge regression of Z: the f step."""
-        if self._wide is None:
-            return super().regress(coordinates, mu)
-        Z = coordinates.whole()
-        center = self._weights @ Z / self._total
-        roots = np.sqrt(self._weights)[:, None]
-        duals = roots * self._equations.solve(roots * (Z - center), 2.0 * self.alpha / mu)
-        self.W = np.asarray(self._wide.T @ duals) - np.outer(self.mean, duals.sum(axis=0))
-        self.w0 = center - self.mean @ self.W
-        left = np.square(Z - np.asarray(self._wide @ self.W) - self.w0).sum(axis=1)
-        return float(self._weights @ left)
-
-    @property
-    def basis(self) -> ShiftedFeatures:
-        """The features, minus the training mean where they are dense."""
-        return ShiftedFeatures(self.shift)
-
-    def project(self, X: Any) -> np.ndarray:
-        """Return F of any rows; sparse ones are not shifted, the intercept is."""
-        rows = rows_of(X)
-        if not rows.is_sparse:
-            return super().project(X)
-        offset = self.w0 - self.shift.astype(float) @ self.W
-        return rows.map(partial(combine, W=self.W, w0=offset))
-
-    @property
-    def n_basis(self) -> int:
-        """Number of features."""
-        return self._n_features
-
-    def forget_training(self) -> None:
-        """Drop the training rows and all that was made of them."""
-        super().forget_training()
-        for name in ("_wide", "_weights"):
-            self.__dict__.pop(name, None)
-
-    def arrays(self) -> list[np.ndarray]:
-        """Return what `project` needs."""
-        return [*super().arrays(), self.shift]
-
-
-def weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:
-    """Return the sum of the rows of a dense block, in double precision."""
-    if is_foreign(block):
-        return weights @ cast(block, float)
-    return np.asarray(weights @ block).ravel()
-
-
-@dataclass(frozen=True)
-class GaussianBasis:
-    """phi of the RBF mapping: Gaussians about centres."""
-
-    gaussians: GaussianCenters
-    gamma: float
-
-    def __call__(self, block: Any) -> np.ndarray:
-        """Return the Gaussians of a block of rows."""
-        return self.gaussians.kernel(block, self.gamma)
-
-
-@register
-class RBFMapping(BasisMapping):
-    """F(x) = W^T phi(x) + w0 with phi_m(x) = exp(-gamma ||x - c_m||^2).
-
-    Parameters
-    ----------
-    centers : ndarray of shape (n_centers, n_features)
-    gamma : float
-    alpha, cache_size
-        As in :class:`BasisMapping`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from supred.low_dim_svm.mappings.basis import RBFMapping
-    >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> mapping = RBFMapping(X, gamma=1.0, alpha=1e-6)
-    >>> mapping.prepare(X, np.ones(3))
-    >>> mapping.begin(np.array([0.5]))
-    >>> mapping.project(X)
-    array([[0.5],
-           [0.5],
-           [0.5]])
-    """
-
-    _kept = (*BasisMapping._kept, "gaussians", "gamma")
-
-    def __init__(self, centers: np.ndarray, gamma: float, alpha: float = 1e-3, **options: Any):
-        super().__init__(alpha, **options)
-        self.gaussians = GaussianCenters.of(centers)
-        self.gamma = gamma
-
-    @property
-    def basis(self) -> GaussianBasis:
-        """The Gaussians about the centres."""
-        return GaussianBasis(self.gaussians, self.gamma)
-
-    @property
-    def n_basis(self) -> int:
-        """Number of centres."""
-        return len(self.gaussians.centers)
-
-    @property
-    def centers(self) -> np.ndarray:
-        """Centres where the user's features are."""
-        return self.gaussians.original
-
-    def _feature_flops(self) -> int:
-        # shift and norm of the row, one product per centre, then width and exponential
-        centers = self.gaussians.centers
-        return 3 * centers.shape[1] + 2 * centers.size + 5 * len(centers)
-
-    def arrays(self) -> list[np.ndarray]:
-        """Return what `project` needs."""
-        gaussians = self.gaussians
-        return [*super().arrays(), gaussians.centers, gaussians.shift, gaussians.squared_norms]
-
-
-def _dense(matrix: Any) -> np.ndarray:
+def dense_of(matrix: Any) -> np.ndarray:
+    """Return a dense or sparse matrix as an array."""
     return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

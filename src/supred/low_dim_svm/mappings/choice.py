@@ -10,8 +10,9 @@ from sklearn.base import clone
 from supred.common.arguments import as_numbers
 from supred.common.arrays import on_host, type_name
 from supred.low_dim_svm.mappings.base import Mapping
-from supred.low_dim_svm.mappings.basis import LinearMapping, RBFMapping
 from supred.low_dim_svm.mappings.centers import kmeans_centers, random_centers, width_factor
+from supred.low_dim_svm.mappings.linear import LinearMapping
+from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.low_dim_svm.mappings.regressor import RegressorMapping
 from supred.low_dim_svm.width_and_ridge import choose_width_and_ridge
 from supred.numerics.kernels import scale_gamma

@@ -13,6 +13,9 @@ from supred.rows.values import RowValues
 if TYPE_CHECKING:
     from supred.rows.cluster.rows import DaskRows
 
+# Bytes of a call up to which every task gets its own: to hand one on takes two hops more.
+MOST_COPIED = 2**20
+
 
 class DaskValues(RowValues):
     """Values that stay on the workers, with the blocks that they belong to.
@@ -63,8 +66,13 @@ class DaskValues(RowValues):
         return np.concatenate([pieces[i] for i in sorted(pieces)])
 
     def _sent(self, function: Callable[..., Any], arguments: tuple) -> Any:
-        """Send a call once; the workers hand it on to each other."""
+        """Return what every task gets: the call, or where that makes many bytes a future of it.
+
+        A future is sent once, and the workers hand it on to each other.
+        """
         self.rows.store.check_connection()
         packed = cloudpickle.dumps((function, arguments))
-        self.rows.store.traffic.bytes_sent += len(packed)
-        return sent(self.rows.store.client, packed)
+        copies = len(self.futures)
+        small = len(packed) * copies <= MOST_COPIED
+        self.rows.store.traffic.bytes_sent += len(packed) * (copies if small else 1)
+        return packed if small else sent(self.rows.store.client, packed)
