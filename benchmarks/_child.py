@@ -103,11 +103,14 @@ def _stop_after(iteration: int) -> None:
 
 
 def keep(
-    path: str | None, name: str, title: str, figures: list[Figure], runs: dict[str, Any]
+    path: str | None, command: str, title: str, figures: list[Figure], runs: dict[str, Any]
 ) -> None:
     """Write the figures with the conditions they were taken under, as JSON."""
+    name = command.split()[0]
     threads = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
-    found = conditions(threads, seeds=[0], data="generated", command=f"python -m benchmarks {name}")
+    found = conditions(
+        threads, seeds=[0], data="generated", command=f"python -m benchmarks {command}"
+    )
     record = Record(name, title, figures, runs, conditions=found)
     write([record], Path(path) if path else RECORDS / f"{name}.json")
 
