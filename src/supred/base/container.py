@@ -290,6 +290,8 @@ class _Decoder:
             data, indices, indptr = (self._load(k) for k in value["sparse"])
             rows = sparse.csr_matrix((data, indices, indptr), shape=tuple(value["shape"]))
             rows.check_format(full_check=True)
+            if not np.isfinite(rows.data).all():
+                raise ModelFileError("a sparse array holds a number that is not finite.")
             return rows
         if "tuple" in value:
             return tuple(self.decode(item) for item in value["tuple"])
