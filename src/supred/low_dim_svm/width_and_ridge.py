@@ -200,9 +200,7 @@ def leave_one_out_scores(
     ridges : sequence of float or None
     """
     rows, n_rows = rows_of(X), len(class_index)
-    some = np.arange(n_rows)
-    if n_rows > MOST_ROWS:
-        some = draw_rows(n_rows, MOST_ROWS, rng)
+    some = draw_rows(n_rows, MOST_ROWS, rng) if n_rows > MOST_ROWS else np.arange(n_rows)
     if centers is not None and len(centers) > MOST_CENTERS:
         centers = centers[rng.choice(len(centers), size=MOST_CENTERS, replace=False)]
     taken, share = on_host(rows.take(some)), len(some) / n_rows
