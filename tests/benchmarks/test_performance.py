@@ -308,7 +308,7 @@ def test_a_stopwatch_leaves_other_threads_alone():
 
 def test_a_step_that_is_not_there_any_more():
     with pytest.raises(AttributeError, match="change STEPS"):
-        _steps.find("supred.low_dim_svm.mappings.basis:RBFMapping.gone")
+        _steps.find("supred.low_dim_svm.mappings.rbf:RBFMapping.gone")
 
 
 def test_flops_of_a_fit():
