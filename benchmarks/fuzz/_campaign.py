@@ -157,7 +157,7 @@ def _place_of(error: BaseException) -> str:
 
 
 def campaign(kinds: list[str], seed: int, *, seconds: float, cases: float) -> dict[str, Any]:
-    """Run cases until the time is up or there were enough; return counts and failures.
+    """Run cases until the time is up, there were enough or Ctrl-C; return counts and failures.
 
     The first failure of its kind is printed at once.
     """
@@ -167,8 +167,12 @@ def campaign(kinds: list[str], seed: int, *, seconds: float, cases: float) -> di
     for kind, number in schedule(kinds):
         if perf_counter() - began > seconds or sum(counts.values()) >= cases:
             break
+        try:
+            failure = run_case(kind, number, seed)
+        except KeyboardInterrupt:
+            print("interrupted; what was done until now:")
+            break
         counts[kind] += 1
-        failure = run_case(kind, number, seed)
         if failure is not None:
             group = failures.setdefault(failure.signature, [])
             group.append(failure)

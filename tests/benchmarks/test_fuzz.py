@@ -80,6 +80,13 @@ def _compute_without_end():
         pass
 
 
+def test_an_interrupted_campaign_tells_what_was_done(monkeypatch, capfd):
+    cases = iter(["pass", "pass", "raise KeyboardInterrupt"])
+    monkeypatch.setitem(run_case.__globals__["KINDS"], "tables", lambda rng: next(cases))
+    assert main(["--only", "tables", "--cases", "4"]) == 0
+    assert "2 passed, 0 failed" in capfd.readouterr().out
+
+
 def test_a_case_that_computes_without_end_is_too_slow():
     with pytest.raises(TooSlowError), time_limit(1):
         _compute_without_end()
