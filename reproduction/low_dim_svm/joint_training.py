@@ -98,7 +98,7 @@ def figure(values: Values, path: Path) -> None:
         ax.set_yticks([5, 10, 20, 50], ["5", "10", "20", "50"])
         ax.minorticks_off()
         ax.set_title(f"L = {L}", fontsize=9)
-    axes[0, 0].legend(frameon=False, fontsize=6)
+    axes[0, 0].legend(frameon=False, fontsize=6, loc="lower left")
     pictures.save(fig, path)
 
 

@@ -144,7 +144,9 @@ def figure(values: Values, path: Path) -> None:
             continue
         x, y = np.mean([v["basis"] for v in found]), np.mean([v["error"] for v in found])
         ax.scatter(x, y, color=pictures.COLORS[3 if "class codes" in name else 0])
-        ax.annotate(name, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7)
+        below = "L = 10, class codes" in name  # another lies next to it
+        at = (5, -8 if below else 3)
+        ax.annotate(name, (x, y), xytext=at, textcoords="offset points", fontsize=7)
     ax.set(xscale="log", yscale="log", xlabel="basis functions", ylabel="test error %")
     ax.set_yticks([2, 5, 10, 20], ["2", "5", "10", "20"])
     ax.minorticks_off()
