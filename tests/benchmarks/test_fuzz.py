@@ -27,6 +27,7 @@ FAILED_ONCE = [
     (101, "sources", 125),
     (111, "estimators", 285),
     (141, "model_files", 360),
+    (150, "estimators", 225),
 ]
 SHARES = 4  # so that processes can divide the work
 

@@ -38,6 +38,9 @@ from supred.rbf_net.training import (
 )
 
 IMPORTANCE_ROWS = 2000
+# Factors of the width rule between this and its inverse are told apart; beyond it every Gaussian is
+# zero or one on all rows, and single precision has no number for the width.
+MOST_WIDTH = 1e20
 
 Rows = tuple[Any, np.ndarray, np.ndarray]
 # Told of the phase, step, mean loss and validation error of each check, and of a function that
@@ -236,7 +239,8 @@ def _width(gamma: Any, scaling: Scaling) -> Any:
     if isinstance(gamma, str):
         return "auto" if gamma == "auto" else 1.0
     # the mean variance of the scaled features is one
-    return float(2.0 * gamma * np.sum(np.square(1.0 / scaling.factor)))
+    factor = float(2.0 * gamma * np.sum(np.square(1.0 / scaling.factor)))
+    return min(max(factor, 1.0 / MOST_WIDTH), MOST_WIDTH)
 
 
 def importances(nets: Networks, table: Table) -> np.ndarray:
