@@ -11,9 +11,9 @@ NEWEST := .venv-newest
 # One BLAS thread per test process: two processes share two cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
-# PART=0 to 7: every eighth file of the tests; empty: all that `make test` runs.
+# PART=0 to 15: every sixteenth file of the tests; empty: all that `make test` runs.
 PART ?=
-FILES = $(if $(PART),$(shell find tests -name 'test_*.py' | LC_ALL=C sort | awk 'NR % 8 == $(PART)'))
+FILES = $(if $(PART),$(shell find tests -name 'test_*.py' | LC_ALL=C sort | awk 'NR % 16 == $(PART)'))
 
 .PHONY: help demo test test-torch test-oldest test-newest test-coverage lint spelling workflows types imports accuracy reproduction \
 	bench bench-quick docs docs-quick docs-serve dist fuzz format clean
@@ -50,7 +50,7 @@ $(OLDEST)/.ready: pyproject.toml requirements/oldest.txt
 		--constraint requirements/oldest.txt --editable ".[dev]"
 	@touch $@
 
-test-oldest: $(OLDEST)/.ready ## The test suite on the oldest supported dependencies (PART=0: an eighth)
+test-oldest: $(OLDEST)/.ready ## The test suite on the oldest supported dependencies (PART=0: a sixteenth)
 	$(ONE_THREAD) $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal $(FILES)
 
 test-newest: ## The test suite on the newest pre-releases; may fail
