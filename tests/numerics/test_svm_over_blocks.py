@@ -90,6 +90,32 @@ def test_rows_that_the_z_step_put_on_the_margin():
     assert blocks.n_rows <= 8000
 
 
+def test_few_rows_come_where_the_margin_turns_under_many_rows_on_it():
+    """The rows on the margin of the guess must be told apart along it, not across it only."""
+    rng = np.random.RandomState(0)
+    class_index = np.arange(60_000) % 2
+    y = 2.0 * class_index - 1.0
+    Z = rng.normal(size=(60_000, 2))
+    Z[:, 0] += 0.8 * y
+    Z[:30_000, 0] = y[:30_000]  # on the margin of the guess
+    blocks = Blocks(Z, class_index, np.ones(len(Z)))
+    guess = np.array([[1.0, 0.0, 0.0]])
+    found = solve_over_blocks(blocks, np.array([[-1], [1]]), 2, tol=1e-8, start=guess)
+    assert found.gap[0] <= 1e-8 * found.objective[0]
+    assert blocks.n_rows <= 6000  # all of them, were they merged by one distance
+
+
+@pytest.mark.parametrize("most", [1, 4000, 10**9])
+def test_svms_are_solved_together_up_to_a_number_of_rows(most, monkeypatch):
+    Z, class_index, weights = rows()
+    signs = task_signs(np.arange(4), 4, "ovr")
+    monkeypatch.setattr(svm_over_blocks, "MOST_TOGETHER", most)
+    found = solve_over_blocks(Blocks(Z, class_index, weights), signs, 3, tol=1e-8)
+    assert (found.gap <= 1e-8 * found.objective).all()
+    reference = solve_linear_svms(Z, signs[class_index], weights, tol=1e-8)
+    np.testing.assert_allclose(found.coef, [svm.coef for svm in reference], atol=1e-5)
+
+
 def test_one_sign_only_and_one_side_much_heavier():
     Z, class_index, _ = rows(n_classes=2)
     alone = solve_over_blocks(
@@ -105,7 +131,8 @@ def test_one_sign_only_and_one_side_much_heavier():
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
-def test_the_compiled_loop_is_the_reference(multi_class):
+@pytest.mark.parametrize("first", [True, False], ids=["first guess", "guess after a guess"])
+def test_the_compiled_loop_is_the_reference(multi_class, first):
     pytest.importorskip("numba")
     Z, class_index, u = rows(n_rows=800)
     signs = task_signs(np.arange(4), 4, multi_class).astype(float)
@@ -118,7 +145,9 @@ def test_the_compiled_loop_is_the_reference(multi_class):
     class_index[:200] = 0
     groups = np.tile(np.arange(4)[:, None], (1, n_svms))
     known = [np.arange(1000 + k, 1100, 3) for k in range(n_svms)]
-    arguments = 1000, Z, class_index, u, guess, signs, groups, known, [50] * n_svms
+    before = None if first else guess + 0.1 * np.random.RandomState(2).normal(size=guess.shape)
+    problem = Z, class_index, u, guess, before, signs, groups
+    arguments = 1000, *problem, known, [50] * n_svms
     expected, found = survey(*arguments), survey(*arguments, True)
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-12, atol=1e-12)

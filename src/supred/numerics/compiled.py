@@ -66,9 +66,11 @@ def survey_of_rows(
     class_index: np.ndarray,
     u: np.ndarray,
     guess: np.ndarray,
+    before: np.ndarray,
     signs: np.ndarray,
     groups: np.ndarray,
     edges: np.ndarray,
+    edges_before: np.ndarray,
     seen: np.ndarray,
     most: np.ndarray,
     losses: np.ndarray,
@@ -78,13 +80,14 @@ def survey_of_rows(
 ) -> None:
     """Look at each row from the margins of a guess.
 
-    The parameters but the last seven are those of
+    The parameters but the last eight are those of
     :func:`supred.numerics.svm_over_blocks.survey`.
 
     Parameters
     ----------
-    edges : ndarray
-        Between which slacks rows are merged.
+    edges, edges_before : ndarray
+        Between which slacks rows are merged, and between which slacks at the guess before; there
+        is no such guess if these are none.
     seen : ndarray of bool, shape (n_svms, n_rows)
         Rows that are merged and may come.
     most : ndarray of int, shape (n_svms,)
@@ -95,7 +98,7 @@ def survey_of_rows(
         To which u_n (1, z_n) is added.
     near : ndarray of shape (n_svms, most rows, 5 + n_dimensions)
         Where the rows nearest to each margin are written to, in their order: how near they count,
-        number, class index, u_n, e_n, z_n.
+        number, class index, u_n, bin, z_n.
     n_near : ndarray of int, shape (n_svms,)
         Where it is written how many these are.
     """
@@ -107,21 +110,28 @@ def survey_of_rows(
             weighted[n, 1 + i] = u[n] * Z[n, i]
     slack, key = np.empty(n_rows), np.empty(n_rows)
     place = np.empty(n_rows, dtype=np.int64)
+    y = np.empty(n_rows)
     for k in range(len(guess)):
         # A loop over the rows that does one thing is done several rows at a time.
-        slack[:] = guess[k, n_dimensions]
-        for i in range(n_dimensions):
-            column, w = columns[i], guess[k, i]
-            for n in range(n_rows):
-                slack[n] += w * column[n]
         for n in range(n_rows):
-            y = signs[class_index[n], k]
-            slack[n] = (1.0 - y * slack[n]) * abs(y)
-            key[n] = abs(slack[n]) if seen[k, n] and y != 0.0 else np.inf
+            y[n] = signs[class_index[n], k]
             place[n] = 0
-        for edge in edges:
+        # The guess before first: the slacks at this one are used further down.
+        for g in range(0 if len(edges_before) else 1, 2):
+            v, steps = (before, edges_before) if g == 0 else (guess, edges)
+            slack[:] = v[k, n_dimensions]
+            for i in range(n_dimensions):
+                column, w = columns[i], v[k, i]
+                for n in range(n_rows):
+                    slack[n] += w * column[n]
             for n in range(n_rows):
-                place[n] += edge < slack[n]
+                slack[n] = (1.0 - y[n] * slack[n]) * abs(y[n])
+                place[n] *= 1 + len(steps)
+            for edge in steps:
+                for n in range(n_rows):
+                    place[n] += edge < slack[n]
+        for n in range(n_rows):
+            key[n] = abs(slack[n]) if seen[k, n] and y[n] != 0.0 else np.inf
         for n in range(n_rows):
             losses[k] += u[n] * max(slack[n], 0.0)
             if key[n] == np.inf:
@@ -145,7 +155,7 @@ def survey_of_rows(
             room -= key[n] == last
             row = near[k, count]
             row[0], row[1], row[2] = key[n], first + n, class_index[n]
-            row[3], row[4] = u[n], slack[n]
+            row[3], row[4] = u[n], place[n]
             row[5:] = Z[n]
             count += 1
         n_near[k] = count
