@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,8 @@ def edited(content: bytes, rng: np.random.Generator) -> bytes:
         if rng.random() < 0.3:
             del holder[path[-1]]
         else:
-            holder[path[-1]] = VALUES[int(rng.integers(len(VALUES)))]
+            # a copy: the next edit may be one of this value
+            holder[path[-1]] = deepcopy(VALUES[int(rng.integers(len(VALUES)))])
     entries[name] = json.dumps(document).encode()
     return _packed(entries)
 

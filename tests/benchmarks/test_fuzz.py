@@ -28,6 +28,10 @@ FAILED_ONCE = [
     (111, "estimators", 285),
     (141, "model_files", 360),
     (150, "estimators", 225),
+    (201, "model_files", 920),
+    (201, "model_files", 1220),
+    (201, "properties", 1730),
+    (202, "properties", 1326),
 ]
 SHARES = 4  # so that processes can divide the work
 

@@ -49,8 +49,10 @@ class AxisRule:
 
 def unit_rows(Z: np.ndarray) -> np.ndarray:
     """Return the rows divided by their lengths; rows of zeros stay."""
-    lengths = np.linalg.norm(Z, axis=1, keepdims=True)
-    return Z / np.where(lengths > 0, lengths, 1.0)
+    sizes = np.abs(Z).max(axis=1, keepdims=True, initial=0.0)
+    directions = Z / np.where(sizes > 0, sizes, 1.0)  # whose squares neither over- nor underflow
+    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+    return np.asarray(directions / np.where(lengths > 0, lengths, 1.0))
 
 
 def angle_rule(class_means: np.ndarray, *, has_kernel: bool, whitened: bool) -> AxisRule:
