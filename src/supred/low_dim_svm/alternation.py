@@ -258,7 +258,8 @@ def alternate(
     for iteration in range(len(history["mu"]), schedule.max_iter + 1):
         if iteration:
             n_components = len(coordinates.moves.total)
-            classifier = loss.g_step(coordinates.blocks, n_components, classifier.parameters)
+            known = classifier.parameters, coordinates.looks
+            classifier = loss.g_step(coordinates.blocks, n_components, *known)
             distance = mapping.regress(coordinates, mu)  # the f step
         parameters = classifier.parameters
         penalty = mapping.penalty()
@@ -311,8 +312,8 @@ def z_step(
         blocks, worth = rows.visit(worth_visit, project, loss, classifier)
         return Coordinates(blocks, Moves(None, np.empty(0), np.nan)), worth
     visit = (project, mapping.multiply, loss, classifier, mu)
-    blocks, (worth, moves) = rows.visit(z_visit, *visit)
-    return Coordinates(blocks, moves), worth
+    blocks, (worth, moves, looks) = rows.visit(z_visit, *visit)
+    return Coordinates(blocks, moves, looks), worth
 
 
 def squared_norm(parameters: Parameters) -> float:

@@ -21,7 +21,8 @@ from scipy.special import log_softmax
 from supred.common.arrays import at_least, place_of
 from supred.low_dim_svm.z_step_log import class_scores
 from supred.numerics.svm_on_device import solve_on_device
-from supred.numerics.svm_over_blocks import SVMs, solve_over_blocks
+from supred.numerics.svm_over_blocks import SVMs, first_survey, solve_over_blocks
+from supred.numerics.svm_survey import Survey
 from supred.numerics.svm_together import solve_on_rows
 from supred.rows.values import RowValues
 
@@ -64,6 +65,7 @@ def hinge_g_step(
     C: float,
     *,
     start: Parameters | None = None,
+    first: Survey | None = None,
     tol: float = SVM_TOL,
     fast: bool = False,
 ) -> Classifier:
@@ -82,6 +84,8 @@ def hinge_g_step(
     C : float
     start : tuple of ndarrays, optional
         Weights and biases of the last g step.
+    first : tuple, optional
+        The sum of :func:`hinge_look` from `start` over the blocks, if it is at hand.
     tol : float
         Relative duality gap.
     fast : bool
@@ -106,14 +110,31 @@ def hinge_g_step(
     if few and blocks.place.is_host:
         svms = _solve_few_rows(blocks, signs, C, tol, guess)
         if not (svms.gap <= tol * svms.objective).all():
-            guess, svms = np.column_stack([svms.coef, svms.intercept]), None
+            guess, svms, first = np.column_stack([svms.coef, svms.intercept]), None, None
     if svms is None and blocks.place.is_host:
-        svms = solve_over_blocks(bounded, *problem, tol=tol, start=guess, fast=fast)
+        options: dict[str, Any] = {"tol": tol, "start": guess, "fast": fast}
+        svms = solve_over_blocks(bounded, *problem, first=first, **options)
     elif svms is None:
         room = blocks.place.block_numbers // 2
         svms = solve_on_device(bounded, *problem, tol=tol, start=guess, most_numbers=room)
     gap = float((svms.gap / np.maximum(svms.objective, 1e-300)).max())
     return Classifier((svms.coef, svms.intercept), float(svms.objective.sum()), gap)
+
+
+def hinge_look(
+    rows: Any, start: Parameters, signs: np.ndarray, C: float, *, fast: bool = False
+) -> Survey:
+    """Return what a g step that begins at `start` asks of a block first.
+
+    Parameters
+    ----------
+    rows : BlockRows
+        A block with its new coordinates.
+    start, signs, C, fast
+        Those of :func:`hinge_g_step`.
+    """
+    guess = np.column_stack(start)
+    return _of_block(first_survey, C, rows, guess, np.asarray(signs, dtype=float), fast)
 
 
 def _solve_few_rows(

@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from supred.common.arrays import is_foreign, place_of
 from supred.low_dim_svm.g_step import (
+    FEW_ROWS,
     SVM_TOL,
     Classifier,
     Parameters,
     hinge_g_step,
+    hinge_look,
     hinge_slacks,
     log_g_step,
 )
@@ -39,9 +41,23 @@ class Loss(Protocol):
         """Number of classes."""
 
     def g_step(
-        self, blocks: "RowValues", n_components: int, start: Parameters | None
+        self,
+        blocks: "RowValues",
+        n_components: int,
+        start: Parameters | None,
+        looks: tuple[Any, ...] = (),
     ) -> Classifier:
-        """Fit the classifier g to the coordinates of all rows, beginning at `start`."""
+        """Fit the classifier g to the coordinates of all rows, beginning at `start`.
+
+        `looks` is the sum of :meth:`look` over the blocks, if it is at hand.
+        """
+
+    def look(self, rows: Any, start: Parameters) -> tuple[Any, ...]:
+        """Return what a g step that begins at `start` asks of a block first; () for nothing.
+
+        `rows` are the :class:`supred.low_dim_svm.visit.BlockRows` of the block. What is returned
+        can be added up, and spares the g step a visit.
+        """
 
     def z_step(
         self, F: np.ndarray, class_index: np.ndarray, classifier: Parameters, mu: float
@@ -71,6 +87,8 @@ class HingeLoss:
         Relative duality gap of the g step.
     fast : bool
         Use compiled loops where they are there.
+    looks : bool
+        Have the z step's visits look at the blocks for the g step.
     """
 
     n_classes: int
@@ -78,6 +96,7 @@ class HingeLoss:
     multi_class: str = "ovr"
     tol: float = SVM_TOL
     fast: bool = False
+    looks: bool = False
 
     @cached_property
     def signs(self) -> np.ndarray:
@@ -89,13 +108,22 @@ class HingeLoss:
         return place_of(class_index).put(self.signs)[class_index]
 
     def g_step(
-        self, blocks: "RowValues", n_components: int, start: Parameters | None
+        self,
+        blocks: "RowValues",
+        n_components: int,
+        start: Parameters | None,
+        looks: tuple[Any, ...] = (),
     ) -> Classifier:
         """Fit the SVMs to the coordinates of all rows, starting from the last ones."""
-        signs, C = self.signs, self.C
-        return hinge_g_step(
-            blocks, n_components, signs, C, start=start, tol=self.tol, fast=self.fast
-        )
+        options: dict[str, Any] = {"start": start, "tol": self.tol, "fast": self.fast}
+        problem = n_components, self.signs, self.C
+        return hinge_g_step(blocks, *problem, first=looks or None, **options)
+
+    def look(self, rows: Any, start: Parameters) -> tuple[Any, ...]:
+        """Return what a g step that begins at `start` asks of a block first."""
+        if not self.looks or is_foreign(rows.Z):
+            return ()
+        return hinge_look(rows, start, self.signs, self.C, fast=self.fast)
 
     def z_step(
         self, F: np.ndarray, class_index: np.ndarray, classifier: Parameters, mu: float
@@ -145,10 +173,18 @@ class LogLoss:
     C: float = 1.0
 
     def g_step(
-        self, blocks: "RowValues", n_components: int, start: Parameters | None
+        self,
+        blocks: "RowValues",
+        n_components: int,
+        start: Parameters | None,
+        looks: tuple[Any, ...] = (),
     ) -> Classifier:
         """Fit the classifier to the coordinates of all rows, starting from the last one."""
         return log_g_step(blocks, n_components, self.n_classes, self.C, start=start)
+
+    def look(self, rows: Any, start: Parameters) -> tuple[Any, ...]:
+        """Return nothing: this g step visits the rows many times anyway."""
+        return ()
 
     def z_step(
         self, F: np.ndarray, class_index: np.ndarray, classifier: Parameters, mu: float
@@ -173,4 +209,5 @@ def make_loss(
     """Return the loss of that name, "hinge" or "log"; for many rows it uses compiled loops."""
     if loss == "log":
         return LogLoss(n_classes, C)
-    return HingeLoss(n_classes, C, multi_class, fast=worthwhile(n_rows))
+    looks = n_rows > FEW_ROWS
+    return HingeLoss(n_classes, C, multi_class, fast=worthwhile(n_rows), looks=looks)

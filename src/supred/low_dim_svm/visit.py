@@ -97,10 +97,14 @@ class Moves:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Coordinates of all rows, which stay in their blocks, and how far they are from F."""
+    """Coordinates of all rows, which stay in their blocks, and how far they are from F.
+
+    `looks` is what the visit that made them saw for the g step, see :class:`Loss`.
+    """
 
     blocks: RowValues
     moves: Moves
+    looks: tuple[Any, ...] = ()
 
     def whole(self) -> np.ndarray:
         """Return the coordinates of all rows, for mappings that cannot do without."""
@@ -130,8 +134,8 @@ def z_visit(
     loss: Loss,
     classifier: Parameters,
     mu: float,
-) -> tuple[BlockRows, tuple[Worth, Moves]]:
-    """Visit a block: F, what it is worth, the z step and its sums.
+) -> tuple[BlockRows, tuple[Worth, Moves, tuple[Any, ...]]]:
+    """Visit a block: F, what it is worth, the z step and its sums, a look for the g step.
 
     Parameters
     ----------
@@ -151,7 +155,8 @@ def z_visit(
     F = cast(project(block), float)
     Z = loss.z_step(F, rows.class_index, classifier, mu)
     moved = replace(rows, Z=Z)
-    return moved, (_worth(F, rows, loss, classifier), moves_of(block, moved, F, multiply))
+    sums = _worth(F, rows, loss, classifier), moves_of(block, moved, F, multiply)
+    return moved, (*sums, loss.look(moved, classifier))
 
 
 def worth_visit(

@@ -69,22 +69,26 @@ def survey_of_rows(
     before: np.ndarray,
     signs: np.ndarray,
     groups: np.ndarray,
+    n_groups: int,
     edges: np.ndarray,
     edges_before: np.ndarray,
     seen: np.ndarray,
     most: np.ndarray,
     losses: np.ndarray,
-    merged: np.ndarray,
+    cells: np.ndarray,
+    sums: np.ndarray,
     near: np.ndarray,
     n_near: np.ndarray,
-) -> None:
-    """Look at each row from the margins of a guess.
+) -> int:
+    """Look at each row from the margins of a guess; return the number of `sums`.
 
-    The parameters but the last eight are those of
-    :func:`supred.numerics.svm_over_blocks.survey`.
+    The parameters up to `signs` are those of :func:`supred.numerics.svm_survey.survey`.
 
     Parameters
     ----------
+    groups : ndarray of shape (n_classes, n_svms)
+        Classes of one group may be merged.
+    n_groups : int
     edges, edges_before : ndarray
         Between which slacks rows are merged, and between which slacks at the guess before; there
         is no such guess if these are none.
@@ -94,8 +98,10 @@ def survey_of_rows(
         Rows that may come for each SVM.
     losses : ndarray of shape (n_svms,)
         To which u_n max(0, e_n) is added.
-    merged : ndarray of shape (n_svms, n_groups, n_bins, 1 + n_dimensions)
-        To which u_n (1, z_n) is added.
+    cells : ndarray of shape (n_cells, 1 + n_dimensions)
+        Zeros, to which u_n (1, z_n) is added, one SVM after the other.
+    sums : ndarray of shape (most sums, 2 + n_dimensions)
+        Where the cells that have members are written to, with their numbers.
     near : ndarray of shape (n_svms, most rows, 5 + n_dimensions)
         Where the rows nearest to each margin are written to, in their order: how near they count,
         number, class index, u_n, bin, z_n.
@@ -103,6 +109,7 @@ def survey_of_rows(
         Where it is written how many these are.
     """
     n_rows, n_dimensions = Z.shape
+    n_cells, n_sums, n_bins = len(cells), 0, len(cells) // n_groups
     columns, weighted = np.ascontiguousarray(Z.T), np.empty((n_rows, 1 + n_dimensions))
     for n in range(n_rows):
         weighted[n, 0] = u[n]
@@ -140,9 +147,15 @@ def survey_of_rows(
                 x = (first + n) * HASH[0]
                 x = (x ^ ((x >> 31) & (2**33 - 1))) * HASH[1]
                 key[n] = ON_MARGIN * (((x >> 11) & (2**53 - 1)) / 2.0**53)
-            cell = merged[k, groups[class_index[n], k], place[n]]
+            cell = cells[groups[class_index[n], k] * n_bins + place[n]]
             for i in range(1 + n_dimensions):
                 cell[i] += weighted[n, i]
+        for c in range(n_cells):
+            if cells[c, 0] != 0.0:
+                sums[n_sums, 0] = k * n_cells + c
+                sums[n_sums, 1:] = cells[c]
+                cells[c] = 0.0
+                n_sums += 1
         # Those under the key of the last one that may come, and as many at it as there is room for.
         last, room = np.inf, 0
         if most[k] < n_rows:
@@ -159,6 +172,7 @@ def survey_of_rows(
             row[5:] = Z[n]
             count += 1
         n_near[k] = count
+    return n_sums
 
 
 def z_step_of_rows(

@@ -56,7 +56,7 @@ def local_client(n_workers: int, memory_limit: float | str = "auto") -> Iterator
             dashboard_address=":0",
             memory_limit=memory_limit,
         ) as cluster,
-        Client(cluster) as client,
+        Client(cluster, direct_to_workers=True) as client,
     ):
         client.wait_for_workers(n_workers)
         yield client

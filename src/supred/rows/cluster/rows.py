@@ -156,10 +156,9 @@ class DaskRows(Rows):
     def total(self, futures: list[Any]) -> Any:
         """Add up the sums of the groups, on the workers where they are many."""
         while len(futures) > FAN_IN:
-            futures = [
-                self.store.submit(None, tasks.total_of, futures[i : i + FAN_IN])
-                for i in range(0, len(futures), FAN_IN)
-            ]
+            parts = range(0, len(futures), FAN_IN)
+            calls = [(futures[i : i + FAN_IN],) for i in parts]
+            futures = self.store.submit_all(tasks.total_of, calls)
         return tasks.total_of(self.collect(futures))
 
     def map(self, function: Callable[..., np.ndarray], *along: np.ndarray) -> np.ndarray:

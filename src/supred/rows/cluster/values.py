@@ -40,7 +40,7 @@ class DaskValues(RowValues):
             for (worker, ids), values in zip(self.rows.assigned(), self.futures, strict=True)
         ]
         store.traffic.passes += 1
-        terms = [store.submit(None, tasks.term_of, future) for future in futures]
+        terms = store.submit_all(tasks.term_of, [(future,) for future in futures])
         return DaskValues(self.rows, futures), self.rows.total(terms)
 
     def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -48,15 +48,14 @@ class DaskValues(RowValues):
         call = self._sent(function, arguments)
         store = self.rows.store
         store.traffic.passes += 1
-        return self.rows.total(
-            [store.submit(None, tasks.sum_values, call, values) for values in self.futures]
-        )
+        calls = [(call, values) for values in self.futures]
+        return self.rows.total(store.submit_all(tasks.sum_values, calls))
 
     def collect(self, function: Callable[[Any], np.ndarray]) -> np.ndarray:
         """Stack ``function(value)`` on the client."""
         call = self._sent(function, ())
-        submit, groups = self.rows.store.submit, self.rows.store.groups
-        futures = [submit(None, tasks.collect_values, call, values) for values in self.futures]
+        groups, calls = self.rows.store.groups, [(call, values) for values in self.futures]
+        futures = self.rows.store.submit_all(tasks.collect_values, calls)
         stacked = self.rows.collect(futures)
         pieces = {
             i: piece
