@@ -22,6 +22,8 @@ DENSE_SIZE = 100
 FEW_NUMBERS = 300_000
 # Relative accuracy of the largest of many eigenvalues that are nearly equal.
 CLUSTERED = 1e-9
+# A matrix up to this size is taken as a whole where Lanczos does not find its eigenvalue.
+MOST_DENSE = 3000
 
 
 @dataclass(frozen=True)
@@ -146,21 +148,34 @@ def largest_eigenpair(
         Relative accuracy of Lanczos; 0 means machine precision.
     """
     if size <= DENSE_SIZE:
-        matrix = multiply(np.eye(size))
-        values, vectors = eigh(0.5 * (matrix + matrix.T), subset_by_index=(size - 1, size - 1))
-        return float(values[0]), vectors[:, 0]
+        return _largest_of_matrix(multiply(np.eye(size)))
     start = np.random.default_rng(0).standard_normal(size)
     image = multiply(start)
     if not image.any():
         return 0.0, start / np.linalg.norm(start)
     operator = LinearOperator((size, size), matvec=multiply, matmat=multiply, dtype=float)
-    try:
-        values, vectors = eigsh(operator, k=1, which="LA", v0=start, tol=tol, maxiter=5 * size)
-    except ArpackNoConvergence:  # many eigenvalues beside the largest: the last digits are noise
-        accuracy = max(tol, CLUSTERED)
-        values, vectors = eigsh(
-            operator, k=1, which="LA", v0=start, tol=accuracy, maxiter=20 * size
-        )
+    # With many eigenvalues beside the largest the last digits are noise.
+    for accuracy, steps in ((tol, 5 * size), (max(tol, CLUSTERED), 20 * size)):
+        options: dict[str, Any] = {"v0": start, "tol": accuracy, "maxiter": steps}
+        try:
+            values, vectors = eigsh(operator, k=1, which="LA", **options)
+        except ArpackNoConvergence as error:
+            failure = error
+        else:
+            return float(values[0]), vectors[:, 0]
+    if size <= MOST_DENSE:
+        return _largest_of_matrix(multiply(np.eye(size)))
+    raise RuntimeError(
+        f"the largest eigenvalue of a {size} x {size} matrix was not found: the largest ones are "
+        "next to equal, or X lies far from its origin; center X, and leave out features that "
+        "say nothing."
+    ) from failure
+
+
+def _largest_of_matrix(matrix: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the largest eigenvalue of a matrix that is symmetric but for rounding."""
+    last = len(matrix) - 1
+    values, vectors = eigh(0.5 * (matrix + matrix.T), subset_by_index=(last, last))
     return float(values[0]), vectors[:, 0]
 
 
