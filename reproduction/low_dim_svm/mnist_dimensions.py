@@ -71,7 +71,7 @@ def figure(values: Values, path: Path) -> None:
     ax.set_yticks(ticks, [str(tick) for tick in ticks])
     ax.minorticks_off()
     ax.axvline(9, color="0.6", linewidth=0.8, linestyle="--")
-    ax.legend(frameon=False, fontsize=7)
+    ax.legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     ax.spines[["top", "right"]].set_visible(False)
     pictures.save(fig, path)
 

@@ -11,6 +11,7 @@ from supred.numerics.decisions import task_signs
 from supred.numerics.linear_svm import solve_linear_svm, solve_linear_svms
 from supred.numerics.svm_over_blocks import first_survey, solve_over_blocks
 from supred.numerics.svm_survey import survey
+from supred.rows.cluster.tasks import total_of as total_on_a_worker
 from supred.rows.values import total_of
 
 
@@ -98,6 +99,21 @@ def test_sums_of_many_blocks_travel_small():
     assert len(many[1].parts) <= svm_survey.MOST_PARTS
     assert len(pickle.loads(pickle.dumps(many[1])).parts) == 1
     np.testing.assert_allclose(many[1].sums(), whole[1].sums(), rtol=1e-12, atol=1e-11)
+
+
+def test_sums_have_the_same_digits_on_one_worker_and_from_many():
+    Z, class_index, u = rows()
+    signs = task_signs(np.arange(4), 4, "ovr").astype(float)
+    start = np.random.RandomState(0).normal(size=(4, 4))
+
+    def group(k):
+        part = slice(1000 * k, 1000 * (k + 1))
+        blocks = Blocks(Z[part], class_index[part], u[part], n_blocks=5)
+        return blocks.sum(first_survey, start, signs)
+
+    here = total_on_a_worker([group(k) for k in range(4)])
+    sent = total_on_a_worker([pickle.loads(pickle.dumps(group(k))) for k in range(4)])
+    assert np.array_equal(here[1].sums(), sent[1].sums())
 
 
 def test_rows_that_the_z_step_put_on_the_margin():

@@ -160,11 +160,11 @@ def largest_eigenpair(
         try:
             values, vectors = eigsh(operator, k=1, which="LA", **options)
         except ArpackNoConvergence as error:
+            if size <= MOST_DENSE:
+                return _largest_of_matrix(multiply(np.eye(size)))
             failure = error
         else:
             return float(values[0]), vectors[:, 0]
-    if size <= MOST_DENSE:
-        return _largest_of_matrix(multiply(np.eye(size)))
     raise RuntimeError(
         f"the largest eigenvalue of a {size} x {size} matrix was not found: the largest ones are "
         "next to equal, or X lies far from its origin; center X, and leave out features that "

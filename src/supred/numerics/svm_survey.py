@@ -71,7 +71,7 @@ class MergedRows:
     parts: list[np.ndarray]
 
     def __iadd__(self, other: "MergedRows") -> "MergedRows":
-        self.parts += other.parts
+        self.parts.append(other.sums())  # the same digits whether it has travelled or not
         if len(self.parts) > MOST_PARTS:
             self.sums()
         return self
@@ -184,6 +184,7 @@ def survey(
         sums = np.empty((n_svms * min(n_cells, n_rows), 2 + Z.shape[1]))
         guesses = guess, guess if before is None else before
         edges = EDGES, _NO_EDGES if before is None else EDGES_BEFORE
+        signs = np.ascontiguousarray(signs)  # one form, or the loop is compiled twice
         problem = Z, class_index, u, *guesses, signs, groups, n_groups, *edges, seen
         results = losses, cells, sums, found, n_near
         count = compiled(survey_of_rows)(first, *problem, np.array(most), *results)
