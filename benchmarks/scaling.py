@@ -2,7 +2,8 @@
 
 Seconds per row, and how peak memory grows: rows are read from a file, so that nothing of them is
 kept; every size runs the same number of iterations in a process of its own (``--converge``: to
-convergence). ``--quick`` takes small sizes and judges memory only.
+convergence), once this has loaded the compiled loops. ``--quick`` takes small sizes and judges
+memory only.
 
 ``--serial`` takes the processor time that a one-core fit spends outside of what threads share:
 blocks of rows, blocks of the f step's matrix, SVMs. Other work on the machine does not change it.

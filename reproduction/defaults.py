@@ -10,8 +10,8 @@ DIFFERENCES = (
         "one code per class: a simplex, below K - 1 dimensions spread over the sphere",
         "From noise a one-vs-all SVM of three or more classes has its optimum at w = 0, and "
         "nothing moves; codes need an iteration or two. Random coordinates work with two classes, "
-        "with one-vs-one SVMs and in more dimensions than classes, given lambda of about 1 "
-        "(`many-spirals`, `mnist-ten`, `mnist-dimensions`).",
+        "with one-vs-one SVMs and, given few rows and lambda of about 1, in more dimensions than "
+        "classes (`many-spirals`, `mnist-ten`, `mnist-dimensions`).",
         '`init="random"`',
     ),
     (
