@@ -130,12 +130,13 @@ EXPERIMENT = Experiment(
     claims=[
         Claim(
             "The training speeds up nearly linearly, up to 8 times with 12 processors.",
-            lambda m: m["threads", "ratio"] > 0.6 * m["threads", "processors"],
+            lambda m: m["threads", "ratio"] >= 8 / 12 * m["threads", "processors"],
             "000:155, 000:246, 003:568-572, 003:627-635",
             lambda m: (
-                f"{m['threads', 'ratio']:.1f} times with {m['threads', 'processors']:.0f} "
+                f"{m['threads', 'ratio']:.2f} times with {m['threads', 'processors']:.0f} "
                 "processors. A fit of 10 000 rows takes some seconds, of which the steps that are "
-                "not shared out are a large part; docs/performance.md has 60 000 rows."
+                "not shared out are a large part, and its loops are not compiled; with 60 000 rows "
+                "two processors make it 1.91 times as fast (docs/performance.md)."
             ),
         )
     ],
