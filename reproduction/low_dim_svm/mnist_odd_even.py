@@ -202,6 +202,16 @@ def why_sizes(m: Means, *names: str, sizes: tuple[int, ...] = (100, 500, 1000)) 
     return "; ".join(told) + " % at " + " / ".join(map(str, sizes)) + " rows, where measured."
 
 
+def claim_beaten(m: Means) -> list[int]:
+    """Return the sizes where ours or KLDA is clearly behind the best of the others."""
+    return [
+        s
+        for s in claim_sizes(m)
+        if max(claim_error(m, s, "ours"), claim_error(m, s, "KLDA(1)"))
+        > min(claim_error(m, s, n) for n in PIXELS[:4]) + 0.3
+    ]
+
+
 def claim_sizes(m: Means) -> list[int]:
     """Return the sizes that were measured."""
     found = [s for s in SIZES if (f"{s} rows: ours", "error") in m]
@@ -269,13 +279,12 @@ EXPERIMENT = Experiment(
     claims=[
         Claim(
             "On the original inputs ours and KLDA perform best.",
-            lambda m: all(
-                max(claim_error(m, s, "ours"), claim_error(m, s, "KLDA(1)"))
-                <= min(claim_error(m, s, n) for n in PIXELS[:4]) + 0.3
-                for s in claim_sizes(m)
-            ),
+            lambda m: not claim_beaten(m),
             "000:203",
-            lambda m: why_sizes(m, *PIXELS),
+            lambda m: (
+                f"{why_sizes(m, *PIXELS)} Ours or KLDA is 0.3 points or more behind another at "
+                f"{', '.join(map(str, claim_beaten(m))) or 'no number of'} rows."
+            ),
         ),
         Claim(
             "A clear advantage over KPCA: class information should be incorporated.",
