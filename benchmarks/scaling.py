@@ -123,7 +123,8 @@ def main(arguments: list[str] | None = None) -> int:
     length = "to convergence" if options.converge else f"{iterations} iterations"
     title = f"Scaling in N, M = {parameters['n_centers']}, {length}"
     if options.record or not options.quick:
-        sizes_text = f"{counts[0]} to {counts[-1]} rows"
+        times = ", ".join(f"{1e6 * took:.0f}" for took in per_row)
+        sizes_text = f"{', '.join(map(str, counts))} rows: {times} us a row"
         figures = [
             Figure("time per row, most / least", ratio, "x", MOST_SPREAD, note=sizes_text),
             Figure(
