@@ -140,7 +140,8 @@ def solve_over_blocks(
         whole[left] = [not len(sets[k].merged) for k in left]
         last_gap = gap
         cold, before = not guess.any(), guess.copy()
-        for some in _together(left, [len(sets[k].all()) for k in left]):
+        n_rows = [len(sets[k].number) + len(sets[k].merged) for k in left]
+        for some in _together(left, n_rows):
             path = None if cold else guess[some], 0.5 * tol, fast and is_there()
             guess[some], dual = _solve_together([sets[k] for k in some], *path)
             lower[some] = np.maximum(lower[some], dual)
