@@ -20,12 +20,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fuzz import (
+    arguments,
     command_line,
     estimators,
+    forms,
     kills,
     model_files,
     properties,
     sources,
+    table_files,
     tables,
 )
 
@@ -40,9 +43,12 @@ KINDS: dict[str, Recipe] = {
     "command_line": command_line.recipe,
     "kills": kills.recipe,
     "sources": sources.recipe,
+    "forms": forms.recipe,
+    "arguments": arguments.recipe,
+    "table_files": table_files.recipe,
 }
 # Of so many cases of the first kind one of this kind is run: they start processes or take long.
-EVERY = {"kills": 1000, "command_line": 4, "tables": 4, "sources": 16}
+EVERY = {"kills": 1000, "command_line": 4, "tables": 4, "sources": 16, "table_files": 4}
 # Seconds of processor time that a case may take, of the clock's this many times more: other
 # programs may use the machine.
 CASE_SECONDS, PATIENCE = 60, 10
@@ -182,7 +188,7 @@ def campaign(kinds: list[str], seed: int, *, seconds: float, cases: float) -> di
     return {"counts": dict(counts), "failures": list(failures.values())}
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(words: list[str] | None = None) -> int:
     """Run the campaign; the exit code is 1 if a case failed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, help="how long (default: 120, or until --cases)")
@@ -191,7 +197,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=list(KINDS), default=list(KINDS))
     parser.add_argument("--case", metavar="KIND:NUMBER", help="run one case and show its lines")
     parser.add_argument("--quick", action="store_true", help="20 s")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(words)
     if options.case:
         kind, _, number = options.case.partition(":")
         print(draw(kind, int(number), options.seed))

@@ -4,9 +4,10 @@ An estimator may refuse input with a ValueError of supred's or scikit-learn's ow
 exception is a failure, and so is a warning of NumPy's from inside the library.
 """
 
+import pickle
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,12 @@ from sklearn.base import clone
 UNCLEAR = (
     "array must not contain infs or NaNs",
     "must be positive definite",
-    "reshape",
+    "cannot reshape",
     "broadcast",
+    "ambiguous",
+    "subscriptable",
+    "has no attribute",
+    "not iterable",
 )
 
 
@@ -31,7 +36,7 @@ def no_numeric_warnings() -> Iterator[None]:
         yield
 
 
-def _refused(error: ValueError) -> None:
+def _refused(error: Exception) -> None:
     text = str(error)
     assert len(text) > 15, f"the error says too little: {text!r}"
     for phrase in UNCLEAR:
@@ -68,7 +73,8 @@ def usable(fitted: Any, X: Any) -> None:
         if not hasattr(fitted, "predict"):
             return
         labels = fitted.predict(X)
-        assert np.isin(labels, fitted.classes_).all(), "an unknown class was predicted"
+        known = np.isin(labels, fitted.classes_)  # of several labels per row there is a matrix
+        assert known.all() or np.ndim(labels) == 2, "an unknown class was predicted"
         if hasattr(fitted, "decision_function"):
             scores = fitted.decision_function(X)
             assert np.isfinite(scores).all(), "decision_function is not finite"
@@ -86,8 +92,60 @@ def check_fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> None
         usable(fitted, X)
 
 
+def check_form(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> None:
+    """Fit rows, labels and weights of any type: refused clearly, or a model that works and keeps.
+
+    What was given must be as it was.
+    """
+    before = [_bytes_of(given) for given in (X, y, sample_weight)]
+    options = {} if sample_weight is None else {"sample_weight": sample_weight}
+    # NumPy's own sums of numbers that are not finite warn.
+    with no_numeric_warnings() if _is_finite(X) else nullcontext():
+        try:
+            fitted = estimator.fit(X, y, **options)
+        except (ValueError, TypeError) as error:
+            _refused(error)
+            fitted = None
+        after = [_bytes_of(given) for given in (X, y, sample_weight)]
+        assert before == after, "what was given was changed"
+        if fitted is not None:
+            usable(fitted, X)
+            _keeps(fitted, X)
+
+
+def _keeps(fitted: Any, X: Any) -> None:
+    """Check that a pickle and a file of a model give the same answers."""
+    from supred.export import load_model, save_model
+
+    coordinates = fitted.transform(X)
+    again = [pickle.loads(pickle.dumps(fitted))]
+    if fitted.classes_.dtype.kind in "biufU":
+        save_model(fitted, "model.supred", overwrite=True)
+        again.append(load_model("model.supred"))
+    for model in again:
+        assert np.array_equal(model.transform(X), coordinates), "a loaded model differs"
+
+
+def _bytes_of(given: Any) -> bytes:
+    """Return the numbers that are given as bytes, and not what else a matrix or frame keeps."""
+    if sparse.issparse(given) or hasattr(given, "to_numpy"):
+        given = given.toarray() if sparse.issparse(given) else given.to_numpy()
+    try:
+        return pickle.dumps(given)
+    except TypeError:  # an iterator, say
+        return b""
+
+
+def _is_finite(X: Any) -> bool:
+    try:
+        return bool(np.isfinite(_dense(X)).all())
+    except (TypeError, ValueError):
+        return True
+
+
 def _close(first: np.ndarray, second: np.ndarray, what: str, tol: float) -> None:
-    size = max(float(np.abs(first).max()), 1e-300)
+    # coordinates near zero are rounding: nothing was there to learn
+    size = max(float(np.abs(first).max()), 1e-12)
     worst = float(np.abs(first - second).max()) / size
     assert worst <= tol, f"{what}: relative difference {worst:.2g}"
 

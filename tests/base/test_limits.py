@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -21,6 +22,7 @@ from supred import (
 )
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import ExportError
+from supred.app.export.precision import precise
 from supred.export import load_model, save_model
 from tests.family import blobs, read_only
 
@@ -312,3 +314,80 @@ def test_what_is_no_array(made, name, value):
 def test_balanced_classes_of_which_one_has_no_weight(made):
     with pytest.raises(ValueError, match=r"all weights are zero for class\(es\) \[1\]"):
         made(class_weight="balanced").fit(X, y, sample_weight=np.where(y == 1, 0.0, 1.0))
+
+
+@pytest.mark.parametrize("made", [KernelDiscriminantAnalysis, LowDimSVC, MaxMarginProjection])
+def test_models_of_very_small_rows_can_be_loaded(made, tmp_path):
+    with pytest.warns(UserWarning, match="X is counted in units of"):
+        model = made().fit(1e-300 * X, y)
+    save_model(model, tmp_path / "m")
+    again = load_model(tmp_path / "m")
+    np.testing.assert_array_equal(again.transform(1e-300 * X), model.transform(1e-300 * X))
+
+
+@pytest.mark.parametrize("made", [CategorySpace, KernelDiscriminantAnalysis])
+def test_a_kernel_that_overflows_is_refused(made):
+    model = made(kernel="poly", degree=9, gamma=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="the kernel matrix holds values beyond"):
+        model.decision_function(1e18 * X)
+
+
+def test_a_network_that_diverges_is_not_pruned_but_refused():
+    many = np.exp(5.0 * np.random.default_rng(0).normal(size=(250, 40)))
+    labels = np.arange(250) % 3
+    model = RBFNetClassifier(
+        n_centers="auto", learning_rate=1e30, max_iter=15, loss="hinge", random_state=0
+    )
+    with pytest.raises(ValueError, match="RBFNetClassifier holds a number that is not finite"):
+        model.fit(many, labels)
+
+
+def test_columns_of_very_unequal_size_in_single_precision():
+    uneven = (X * [1e-30, 1.0, 1e15, 1e30]).astype(np.float32)
+    with pytest.warns(UserWarning, match="X is counted in units of"):
+        model = RBFNetClassifier(max_iter=5, random_state=0).fit(uneven, y)
+    assert np.isfinite(model.transform(uneven)).all()
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        (RBFNetClassifier, "refit"),
+        (RBFNetClassifier, "warm_start"),
+        (MaxMarginProjection, "certify"),
+        (CategorySpace, "whiten"),
+    ],
+)
+def test_flags_are_true_or_false(made, name):
+    with pytest.raises(ValueError, match=f"{name}=<NA> is not known; use True or False"):
+        made(**{name: pandas.NA}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("made", "name"), [(ClassConstrainedEmbedding, "beta"), (KernelDiscriminantAnalysis, "gamma")]
+)
+def test_parameters_that_cannot_be_divided_by(made, name):
+    with pytest.raises(ValueError, match=rf"{name}=5e-324 is out of range; use .* \[1e-100, "):
+        made(**{name: 5e-324}).fit(X, y)
+
+
+def test_folds_are_checked_though_they_are_not_needed():
+    with pytest.raises(ValueError, match="cv"):
+        MaxMarginProjection(cv=pandas.NA).fit(X, y)
+
+
+def test_labels_in_a_sparse_matrix():
+    with pytest.raises((TypeError, ValueError), match=r"[Ss]parse|1d array"):
+        RBFNetClassifier(max_iter=5).fit(X, sparse.csr_matrix(y))
+
+
+@pytest.mark.parametrize("made", [made for made in ALL if made is not LowDimSVCCV])
+def test_too_few_weights_are_called_so(made):
+    with pytest.raises(ValueError, match="sample_weight has 29 values for 30 rows"):
+        made().fit(X, y, sample_weight=np.ones(29))
+
+
+def test_scores_beyond_single_precision_are_exported_in_double():
+    """Where classes do not spread, squares of distances overflow in single precision."""
+    model = KernelDiscriminantAnalysis().fit(np.eye(40)[[32, 22, 38, 18, 14]], [0, 1, 2, 3, 0])
+    assert precise(finite_form_of(model)).double_sums

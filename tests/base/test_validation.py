@@ -53,7 +53,7 @@ def test_weights_are_copied():
     ("weights", "message"),
     [
         (np.ones((4, 1)), "1D"),
-        (np.ones(3), "inconsistent"),
+        (np.ones(3), "has 3 values for 4 rows"),
         ([1, 1, 1, -2], r"negative value \(-2 in row 3\)"),
         ([1, 1, 1, np.inf], "finite"),
         ([1, 1, 1, 0], r"all weights are zero for class\(es\) \['c'\]"),

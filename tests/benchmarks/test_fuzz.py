@@ -15,6 +15,9 @@ CASES = {
     "tables": 8,
     "command_line": 10,
     "sources": 10,
+    "forms": 60,
+    "arguments": 80,
+    "table_files": 12,
 }
 # Cases of other seeds that failed once.
 FAILED_ONCE = [
@@ -33,6 +36,7 @@ FAILED_ONCE = [
     (201, "properties", 1730),
     (202, "properties", 1326),
     (302, "estimators", 2607),
+    (905, "properties", 422),
 ]
 SHARES = 4  # so that processes can divide the work
 

@@ -314,7 +314,7 @@ BAD = [
     (
         {"kernel": "poly", "degree": 2.5, "coef0": 0},
         lambda X, y: (X, y),
-        "holds infinite values or NaN.*whole number as degree",
+        "holds values beyond 1e.140 or NaN.*whole number as degree",
     ),
     ({"n_init": -1}, lambda X, y: (X, y), "n_init=-1"),
     ({"max_iter": 0}, lambda X, y: (X, y), "max_iter=0"),

@@ -153,7 +153,7 @@ def test_weights_that_leave_a_class_without_ties():
     X, y, some = roll(60, 20)
     with pytest.raises(ValueError, match=r"all weights are zero for class\(es\) \[1\]"):
         spectral().fit(X, some, sample_weight=(y == 0).astype(float))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="sample_weight has 59 values for 60 rows"):
         spectral().fit(X, some, sample_weight=np.ones(59))
 
 

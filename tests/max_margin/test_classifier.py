@@ -194,7 +194,7 @@ def test_score_takes_rows_of_one_class_and_tasks_without_rows():
     ("Y", "weights", "message"),
     [
         (three_tasks()[1], np.zeros(120), "sample_weight: all weights are zero"),
-        (three_tasks()[1], np.ones(7), "inconsistent numbers of samples"),
+        (three_tasks()[1], np.ones(7), "sample_weight has 7 values for 120 rows"),
         (np.zeros((120, 3)), None, "no task has a row with a positive weight"),
         (np.full((120, 3), 2), None, "Y holds 2 in row 0 of task 0"),
         (np.ones(120), None, r"Y has the shape \(120,\); give a matrix"),

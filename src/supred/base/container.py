@@ -306,17 +306,22 @@ class _Decoder:
         return from_state(made, {key: self.decode(v) for key, v in value["state"].items()})
 
     def _load(self, number: int) -> np.ndarray:
-        part = self.archive.getinfo(f"arrays/{int(number)}.npy")
-        with self.archive.open(part) as file:
-            shape, fortran_order, dtype = _array_header(file)
-            if dtype.kind not in KINDS:
-                raise ValueError(f"an array of {dtype}")
-            # Before any memory is taken: the header must say what the file holds.
-            n_bytes = part.file_size - file.tell()
-            if prod(shape) * dtype.itemsize != n_bytes:
-                raise ValueError(f"an array of shape {shape} in {n_bytes} bytes")
-            values = np.frombuffer(bytearray(file.read()), dtype=dtype)
-        return values.reshape(shape, order="F" if fortran_order else "C")
+        return read_array(self.archive, f"arrays/{int(number)}.npy")
+
+
+def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """Return an array of a ZIP file; it takes the memory that the file declares, and no more."""
+    part = archive.getinfo(name)
+    with archive.open(part) as file:
+        shape, fortran_order, dtype = _array_header(file)
+        if dtype.kind not in KINDS:
+            raise ValueError(f"an array of {dtype}")
+        # Before any memory is taken: the header must say what the file holds.
+        n_bytes = part.file_size - file.tell()
+        if prod(shape) * dtype.itemsize != n_bytes:
+            raise ValueError(f"an array of shape {shape} in {n_bytes} bytes")
+        values = np.frombuffer(bytearray(file.read()), dtype=dtype)
+    return values.reshape(shape, order="F" if fortran_order else "C")
 
 
 def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:

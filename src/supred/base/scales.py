@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred.common.arguments import largest_magnitude
+from supred.common.arguments import OutOfRangeError, largest_magnitude
 from supred.common.arrays import cast, is_foreign, on_host, type_name
 
 # The exponents of two up to which rows and weights are used as they are.
@@ -25,6 +25,8 @@ MOST_SPREAD = 100
 SAFE_NUMBER = {kind: 2.0 ** (exponent + 1) for kind, exponent in SAFE_EXPONENT.items()}
 # Rows to predict may be so many times larger than a safe number, and not more.
 MOST_PREDICTED = 1e100
+# Coordinates may be so large that their squares, from which scores are made, are finite.
+MOST_LATENT = {np.dtype(np.float64): 1e140, np.dtype(np.float32): 1e18}
 
 
 def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel: int = 4) -> int:
@@ -99,16 +101,16 @@ def project_far_rows(project: Callable[[Any], np.ndarray], X: Any) -> np.ndarray
 
     Raises
     ------
-    ValueError
-        If they lie so far that coordinates would not be finite.
+    OutOfRangeError
+        If they lie so far that coordinates or scores would not be finite.
     """
     largest = largest_magnitude(X)
     if largest <= MOST_PREDICTED:
         with np.errstate(over="ignore", invalid="ignore"):
             Z = cast(project(cast(X, np.float64)), type_name(X))
-        if np.isfinite(on_host(Z)).all():
+        if (np.abs(on_host(Z)) < MOST_LATENT[type_name(Z)]).all():
             return Z
-    raise ValueError(
+    raise OutOfRangeError(
         f"X holds numbers up to {largest:.2g} in the unit of the training rows, too far from them "
         "for finite coordinates; drop such rows, or train on rows of that size."
     )

@@ -4,10 +4,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
 
 from supred.base.scales import MOST_SPREAD, SAFE_NUMBER, SAFE_WEIGHTS, in_unit, unit_exponent
-from supred.common.arguments import as_numbers
+from supred.common.arguments import as_numbers, check_one_per_row
 
 # Rows of up to this many numbers are looked at here, before scikit-learn does.
 MOST_NUMBERS = 100_000
@@ -79,7 +78,7 @@ def check_weights(
             raise ValueError(
                 f"{name} must be 1D array-like, one weight per row; got shape {weights.shape}."
             )
-        check_consistent_length(class_index, weights)
+        check_one_per_row(name, weights, n_rows)
     if not np.isfinite(weights).all():
         raise ValueError(f"{name} holds a value that is not finite; weights must be finite.")
     if (weights < 0).any():

@@ -4,9 +4,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from supred.base.validation import check_weights
+from supred.common.arguments import check_one_per_row
 from supred.common.labels import encode_labels, is_missing
 
 
@@ -87,7 +88,7 @@ def tie_weights(
     if sample_weight is not None and not isinstance(sample_weight, Real):
         sample_weight = np.asarray(sample_weight)
         if sample_weight.ndim == 1:
-            check_consistent_length(class_index, sample_weight)
+            check_one_per_row("sample_weight", sample_weight, len(class_index))
             sample_weight = sample_weight[labelled]
     weights = np.zeros(len(class_index))
     weights[labelled] = check_weights(sample_weight, None, class_index[labelled], classes)

@@ -22,12 +22,18 @@ def largest_magnitude(values: Any) -> float:
     return 0.0 if 0 in values.shape else float(max(values.max(), -values.min()))
 
 
+class OutOfRangeError(ValueError):
+    """Rows are so large, or so far from those of the training, that numbers would overflow."""
+
+
 # Counts stay whole numbers where they are multiplied with numbers in double precision.
 LARGEST_COUNT = 2**53
 # A latent space has a few dimensions; what is made of them takes their square of memory.
 MOST_COMPONENTS = 1000
 # No parameter has a use beyond this; its square is finite, and itself in single precision.
 LARGEST_PARAMETER = 1e30
+# Nor below this, where it must be above zero: what is divided by it stays finite.
+SMALLEST_PARAMETER = 1e-100
 # More threads than any machine has.
 MOST_JOBS = 10_000
 
@@ -54,9 +60,13 @@ def check_real(
     high_inclusive: bool = True,
 ) -> float:
     """Return `value` as a float inside the interval, or raise a ValueError that names it."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(
+        value, bool | np.bool_
+    )
+    if number and not low_inclusive and low == 0 < value < SMALLEST_PARAMETER:
+        low, low_inclusive = SMALLEST_PARAMETER, True
     inside = (
-        isinstance(value, int | float | np.integer | np.floating)
-        and not isinstance(value, bool | np.bool_)
+        number
         and -np.inf < value < np.inf  # compares whole numbers of any size, and is false for NaN
         and (low <= value if low_inclusive else low < value)
         and (value <= high if high_inclusive else value < high)
@@ -107,6 +117,12 @@ def check_flag(name: str, value: Any) -> None:
     """Raise a ValueError if `value` is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}={value!r} is not known; use True or False.")
+
+
+def check_one_per_row(name: str, values: np.ndarray, n_rows: int) -> None:
+    """Raise a ValueError if there is not one value for each row."""
+    if len(values) != n_rows:
+        raise ValueError(f"{name} has {len(values)} values for {n_rows} rows; give one per row.")
 
 
 def as_numbers(name: str, values: Any, what: str, dtype: Any = float) -> np.ndarray:

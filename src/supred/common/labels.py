@@ -108,3 +108,5 @@ def _is_none_or_nan(label: Any) -> bool:
         return not bool(label == label)  # NaN and NaT are not equal to themselves
     except TypeError:  # pandas' NA is neither
         return True
+    except ValueError:  # an array, which no label is, but it is not missing
+        return False

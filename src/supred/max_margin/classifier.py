@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from supred.base.latent_classifier import LatentClassifier
 from supred.base.sources import refuse_out_of_core
 from supred.base.state import register
 from supred.base.validation import check_weights
-from supred.common.arguments import check_choice, check_integer, check_real
+from supred.common.arguments import check_choice, check_flag, check_integer, check_real
 from supred.max_margin.penalty import choose_penalty
 from supred.max_margin.rbf_diagonal import FittedScales, choose_gamma, fit_scales
 from supred.max_margin.task_models import (
@@ -299,7 +300,9 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
             check_real("gamma", self.gamma, low=0, low_inclusive=False, high_inclusive=False)
         if isinstance(self.cv, int):
             check_integer("cv", self.cv, low=2)
+        check_cv(self.cv)
         check_integer("max_iter", self.max_iter, low=1)
+        check_flag("certify", self.certify)
         if self.tol is not None:
             check_real("tol", self.tol, low=0, low_inclusive=False)
 

@@ -15,8 +15,15 @@ from scipy import sparse
 from scipy.linalg import eigh, lapack, solve_triangular
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
-from supred.common.arguments import check_choice, check_integer, check_real, is_auto
-from supred.common.arrays import cast, place_of
+from supred.common.arguments import (
+    OutOfRangeError,
+    check_choice,
+    check_integer,
+    check_real,
+    is_auto,
+    largest_magnitude,
+)
+from supred.common.arrays import cast
 from supred.numerics.kernels import GaussianCenters, scale_gamma
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
@@ -24,6 +31,8 @@ KERNELS = ("linear", "rbf", "poly", "precomputed")
 AUTO_ALL, AUTO_LANDMARKS = 2000, 1000
 # Directions with an eigenvalue below this fraction of the largest are rounding.
 RANK_TOL = 1e-10
+# Squares of values of a kernel, and sums of them, must be finite.
+LARGEST_VALUE = 1e140
 
 KernelName = str | Callable[[Any, Any], np.ndarray]
 
@@ -76,11 +85,11 @@ class LandmarkKernel:
         """Return the kernel in double precision, shape (n_rows, n_landmarks)."""
         with np.errstate(over="ignore", invalid="ignore"):
             result = self._values(X)
-        if not place_of(result).xp.isfinite(result).all():
-            raise ValueError(
-                "kernel: the kernel matrix holds infinite values or NaN; bring the features to a "
-                "common scale, and with kernel='poly' use a whole number as degree (a power of a "
-                "negative number) and a smaller degree or gamma (overflow)."
+        if not largest_magnitude(result) <= LARGEST_VALUE:  # NaN is not
+            raise OutOfRangeError(
+                f"kernel: the kernel matrix holds values beyond {LARGEST_VALUE:g} or NaN; bring "
+                "the features to a common scale, and with kernel='poly' use a whole number as "
+                "degree (a power of a negative number) and a smaller degree or gamma (overflow)."
             )
         return result
 

@@ -14,7 +14,7 @@ from supred.base.callbacks import FitCallbacks
 from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
 from supred.base.validation import check_weights
-from supred.common.arguments import check_integer
+from supred.common.arguments import check_flag, check_integer
 from supred.rbf_net.explanation import Explanation
 from supred.rbf_net.fitted import GaussianNetwork
 from supred.rbf_net.journal import Journal, make_journal
@@ -230,6 +230,7 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         self : RBFNetClassifier
         """
         settings = Settings.among(self.get_params(deep=False))
+        check_flag("warm_start", self.warm_start)
         previous = self._fitted() if self.warm_start and hasattr(self, "stages_") else None
         unit = self._unit_exponent
         X, index, weights, classes = self._checked_rows(X, y, sample_weight)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from supred.common.arrays import cast, on_host, place_of
+from supred.common.arrays import cast, on_host, place_of, type_name
 from supred.rows.blocks import RowSource, rows_of, select
 
 # Rows up to this many numbers (1 GB) are kept in single precision; others are made when needed.
@@ -27,6 +27,9 @@ FOLDED_ROWS, N_FOLDS = 500, 3
 LEAST_HELD_OUT, MOST_FRACTION = 300, 0.2
 # More rows than this tell no more about a candidate.
 MOST_HELD_OUT = 10_000
+# A column that deviates by less from its mean counts as constant: its factor, times what is
+# learned, must be a number in the precision of the rows.
+LEAST_DEVIATION = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-300}
 # Scaled rows that differ by less are taken for one.
 SAME = 1e-9
 
@@ -91,7 +94,8 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     typical = float(np.sqrt(total / np.count_nonzero(variance)))
     if rows.is_sparse or effective >= min(least, len(variance)):
         deviation = np.full(len(mean), typical)
-    deviation = np.where(deviation > 0, deviation, typical)
+    least_deviation = LEAST_DEVIATION[np.dtype(type_name(X))] / unit
+    deviation = np.where(deviation > least_deviation, deviation, typical)
     return Scaling.rounded(mean * unit, 1.0 / (deviation * unit))
 
 

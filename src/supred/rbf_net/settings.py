@@ -72,7 +72,8 @@ class Settings:
 
     def _check_training(self) -> None:
         check_choice("loss", self.loss, ("log", "hinge"))
-        check_flag("early_stopping", self.early_stopping)
+        for name in ("early_stopping", "refit"):
+            check_flag(name, getattr(self, name))
         check_real("alpha", self.alpha, low=0, high=MOST_SQUARED)
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter, low=1)

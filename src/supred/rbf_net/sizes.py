@@ -9,7 +9,6 @@ from supred.rbf_net.choices import Runners, Training
 from supred.rbf_net.network import Networks, coordinates, gaussians
 from supred.rbf_net.pruning import prune_basis
 from supred.rbf_net.training import Report, run_checked, standard_error
-from supred.rbf_net.verdict import Verdict
 
 # n_centers="auto" starts with this many and takes centres away.
 AUTO_LARGEST, AUTO_ROWS_PER_CENTER = 400, 5
@@ -80,6 +79,12 @@ def settle(
     return smaller
 
 
+def _error(runners: Runners) -> float:
+    """Return the error on held-out rows; infinite for a network that has diverged."""
+    diverged = not np.isfinite(on_host(runners.state.nets.flat)).all()
+    return np.inf if diverged else runners.verdicts()[0].error
+
+
 def shrink(
     runners: Runners, history: dict[str, list[float]], report: Report | None = None
 ) -> tuple[Runners, Path]:
@@ -97,16 +102,16 @@ def shrink(
     """
     held = len(runners.parts[0].held_out)
     tried = [runners]
-    verdicts: list[Verdict] = [runners.verdicts()[0]]
+    errors = [_error(runners)]
     while True:
-        errors = [verdict.error for verdict in verdicts]
         best = min(errors)
         spread = standard_error(best, held)
         smaller = int(tried[-1].state.nets.shape.n_centers * SHRINK)
-        if smaller < 1 or errors[-1] > best + GIVE_UP * spread:
+        given_up = np.isinf(errors[-1]) or errors[-1] > best + GIVE_UP * spread
+        if smaller < 1 or given_up:
             break
         tried.append(settle(tried[-1], smaller, history, report))
-        verdicts.append(tried[-1].verdicts()[0])
+        errors.append(_error(tried[-1]))
     kept = [number for number, error in enumerate(errors) if error <= best + spread][-1]
     shapes = [each.state.nets.shape for each in tried]
     path = Path(

@@ -4,6 +4,7 @@ import numpy as np
 import pandas
 import pyarrow
 import pytest
+from pyarrow import parquet
 from sklearn.datasets import dump_svmlight_file
 
 from supred.app.tables.assemble import (
@@ -164,8 +165,13 @@ def test_npz(tmp_path, numbers):
     np.savez(path, X=np.array([[object()]], dtype=object))
     with pytest.raises(TableError, match="not a readable NPZ"):
         read_source(str(path))
+    np.savez(path, X=X, y=y, when=np.array(["2024-01-31"], dtype="datetime64[D]"))
+    np.testing.assert_array_equal(training_table(read_source(str(path))).X, X)
     path.write_bytes(b"PK nonsense")
     with pytest.raises(TableError, match="not a readable NPZ"):
+        read_source(str(path))
+    np.savez_compressed(path, X=np.zeros((3_000_000, 3)), y=np.zeros(3_000_000, dtype=int))
+    with pytest.raises(TableError, match="more than 100 times as many; if you trust it"):
         read_source(str(path))
 
 
@@ -198,6 +204,26 @@ def test_parquet(tmp_path):
     path.write_bytes(b"PAR1 nonsense")
     with pytest.raises(ValueError, match="not a readable Parquet"):
         read_source(str(path))
+
+
+def test_a_parquet_file_that_grows_is_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow.table({name: np.zeros(2_000_000) for name in "abcdefgh"}), path)
+    with pytest.raises(TableError, match="would unpack to 128000000, more than 100 times"):
+        read_source(str(path))
+    texts = ["x" * 1_000_000] * 400  # in the file it is there once
+    parquet.write_table(pyarrow.table({"a": texts, "y": np.arange(400) % 2}), path)
+    with pytest.raises(ValueError, match="texts of the column 'a' take 400000000 bytes in 400 ro"):
+        read_source(str(path))
+
+
+def test_text_columns_that_would_be_far_too_many(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [",".join([*(f"{k // 3}-{c}" for c in range(6)), "ab"[k % 2]]) for k in range(3000)]
+    path.write_text("\n".join(["a,b,c,d,e,f,y", *rows]) + "\n", encoding="utf-8")
+    table = training_table(read_source(str(path)), target="y")
+    with pytest.raises(TableError, match=r"hold 6000 different values.*--exclude a, 1000 values"):
+        Preparation().check(table)
 
 
 def test_built_in_sets(monkeypatch):

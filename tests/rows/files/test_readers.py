@@ -291,3 +291,16 @@ def test_bad_paths(tmp_path):
     (tmp_path / "a.dat").touch()
     with pytest.raises(ValueError, match="cannot be told"):
         RowBlocks(tmp_path / "a.dat")
+
+
+def test_npy_files_that_are_damaged_or_hold_no_columns(tmp_path):
+    path = tmp_path / "rows.npy"
+    np.save(path, np.zeros((5, 0)))
+    with pytest.raises(ValueError, match=r"shape \(5, 0\).*must hold a matrix of numbers"):
+        RowBlocks(path)
+    np.save(path, np.zeros((5, 2)))
+    content = path.read_bytes()
+    for broken in (content.replace(b"}", b"("), content.replace(b"'", b"\0"), content[:70]):
+        path.write_bytes(broken)
+        with pytest.raises(ValueError, match="is not a readable NPY file"):
+            RowBlocks(path)

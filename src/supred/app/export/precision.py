@@ -42,6 +42,7 @@ class Precise:
     double_numbers: bool
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what single precision cannot hold is measured
 def precise(form: FiniteForm, arithmetic: str = "auto") -> Precise:
     """Return a form with its numbers in the precision that its scores need.
 
@@ -107,6 +108,8 @@ def _probes(form: FiniteForm) -> tuple[tuple[Step, ...], np.ndarray] | None:
 
 def _error(found: np.ndarray, expected: np.ndarray) -> float:
     """Return the largest difference of scores, relative to their typical size."""
+    if not np.isfinite(found).all():
+        return np.inf
     size = np.sqrt(np.mean(np.square(expected)))
     return float(np.abs(found - expected).max() / max(size, np.finfo(float).tiny))
 

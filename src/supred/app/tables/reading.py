@@ -1,6 +1,5 @@
 """Tables by name: files of several formats, standard input, built-in data sets."""
 
-import io
 import sys
 import tempfile
 import zipfile
@@ -13,11 +12,16 @@ import numpy as np
 from supred.app.tables.builtin import BUILTIN, FORMATS
 from supred.app.tables.sources import FileSource, MemorySource, SparseSource
 from supred.app.tables.table import TableError
+from supred.base.container import read_array
 from supred.common.arguments import listed, one_line
 from supred.rows.files.columns import check_names, import_pyarrow
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 
 TEXT = ("csv", "tsv")
+# Arrays of an NPZ file that are read: rows, labels and names of the columns.
+ROWS, LABELS, NAMES = ("X", "x", "data"), ("y", "target", "label", "labels"), "feature_names"
+# A packed file may unpack to this many bytes, or to this many times its size.
+LEAST_UNPACKED, MOST_GROWTH = 64 * 2**20, 100
 
 
 def read_source(
@@ -67,7 +71,15 @@ def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | Spa
 
 def _read_table(path: Path, title: str, kind: str, header: bool) -> Any:
     reader = open_reader(path, kind, header=header, title=title)
-    parts = list(reader.parts(list(range(reader.n_columns))))
+    packed = kind == "parquet"  # the others take a byte or more for a number
+    if packed:
+        _check_growth(path, title, reader.n_rows * reader.n_columns * 8)
+    parts, n_bytes = [], 0
+    for part in reader.parts(list(range(reader.n_columns))):
+        parts.append(part)
+        n_bytes += part.nbytes
+        if packed:
+            _check_growth(path, title, n_bytes)
     if not parts:
         what = "has a header but no rows" if header and kind in ("csv", "tsv") else "has no rows"
         raise TableError(f"{title} {what}.")
@@ -99,26 +111,41 @@ def open_files(
 
 def _read_npz(path: Path, title: str) -> MemorySource:
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        with zipfile.ZipFile(path) as archive:
+            held = [name.removesuffix(".npy") for name in archive.namelist()]
+            _check_growth(path, title, sum(part.file_size for part in archive.infolist()))
+            wanted = [name for name in held if name in (*ROWS, *LABELS, NAMES)]
+            arrays = {name: read_array(archive, f"{name}.npy") for name in wanted}
+    except TableError:
+        raise
+    except Exception as error:  # whatever a file that was made to deceive holds
         raise TableError(f"{title} is not a readable NPZ file: {one_line(error)}") from None
-    X = _first(arrays, ("X", "x", "data"))
+    X = _first(arrays, ROWS)
     if X is None or X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise TableError(f"{title} needs a matrix of numbers called X; it has {list(arrays)}.")
-    y = _first(arrays, ("y", "target", "label", "labels"))
+        raise TableError(f"{title} needs a matrix of numbers called X; it has {held}.")
+    y = _first(arrays, LABELS)
     if y is not None and y.shape != (len(X),):
         raise TableError(f"{title}: y has shape {y.shape}, but X has {len(X)} rows.")
-    names = arrays.get("feature_names")
-    named = None if names is None else [str(name) for name in names.ravel()]
+    given = arrays.get(NAMES)
+    named = None if given is None else [str(name) for name in given.ravel()]
     if named is not None:
         check_names([*named, *([] if y is None else ["y"])], title)
         if len(named) != X.shape[1]:
             raise TableError(
-                f"{title}: feature_names has {len(named)} names, but X has {X.shape[1]} columns."
+                f"{title}: {NAMES} has {len(named)} names, but X has {X.shape[1]} columns."
             )
     labels = {} if y is None else {"y": y}
     return MemorySource.of_matrix(X, title, named, labels)
+
+
+def _check_growth(path: Path, title: str, n_bytes: int) -> None:
+    """Raise a TableError if a file would take far more memory than its size tells."""
+    size = path.stat().st_size
+    if n_bytes > max(LEAST_UNPACKED, MOST_GROWTH * size):
+        raise TableError(
+            f"{title} has {size} bytes and would unpack to {n_bytes}, more than {MOST_GROWTH} "
+            "times as many; if you trust it, save it as CSV or NPY (Parquet: or pass --stream)."
+        )
 
 
 def _first(arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> Any:

@@ -16,6 +16,8 @@ from supred.rows.files.columns import (
 )
 
 BUFFER_BYTES = 65_536
+# Texts of a column of a Parquet file may take this many bytes in the rows that are read at a time.
+MOST_TEXT_BYTES = 128 * 2**20
 # Numbers of an NPY file that are read at a time.
 PIECE_NUMBERS = 4_000_000
 
@@ -100,11 +102,12 @@ class NpyReader(FileReader):
         super().__init__(path, title)
         try:
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, OSError, EOFError) as error:
+        except Exception as error:  # NumPy parses the header as an expression of Python's
             raise ValueError(
                 f"{self.title} is not a readable NPY file: {one_line(error)}"
             ) from None
-        if not isinstance(mapped, np.memmap) or mapped.ndim != 2 or mapped.dtype.kind not in "fiub":
+        matrix = isinstance(mapped, np.memmap) and mapped.ndim == 2 and mapped.shape[1] > 0
+        if not matrix or mapped.dtype.kind not in "fiub":
             raise ValueError(
                 f"{path} holds an array of shape {mapped.shape} and type {mapped.dtype}; "
                 "it must hold a matrix of numbers, one row per sample."
@@ -168,8 +171,11 @@ class ParquetReader(FileReader):
         from pyarrow import parquet
 
         try:
+            texts = [field.name for field in parquet.read_schema(path) if _is_string(field.type)]
             # With a buffer, pages are read one by one, not a column of a whole row group.
-            self.file = parquet.ParquetFile(path, buffer_size=BUFFER_BYTES, pre_buffer=False)
+            self.file = parquet.ParquetFile(
+                path, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=texts
+            )
         except (pyarrow.ArrowException, OSError) as error:
             raise ValueError(
                 f"{self.title} is not a readable Parquet file: {one_line(error)}"
@@ -214,7 +220,7 @@ class ParquetReader(FileReader):
             done += batch.num_rows
             self.share = done / max(self.n_rows, 1)
             # The file gives the columns in its own order.
-            yield pa.Table.from_batches([batch]).select(names)
+            yield self._spelt_out(pa.Table.from_batches([batch]).select(names))
 
     def _seek(self, start: int) -> None:
         group = int(np.searchsorted(self.group_starts, start, side="right")) - 1
@@ -234,7 +240,23 @@ class ParquetReader(FileReader):
         batch = next(self._stream)
         self._batch_row += batch.num_rows
         table = import_pyarrow().Table.from_batches([batch]).select(self._wanted)
-        return self.encode(table, self._batch_row - batch.num_rows)
+        return self.encode(self._spelt_out(table), self._batch_row - batch.num_rows)
+
+    def _spelt_out(self, table: Any) -> Any:
+        """Return a batch with each text in its row; in the file a long one may be there once."""
+        pa = import_pyarrow()
+        for place, field in enumerate(table.schema):
+            if not pa.types.is_dictionary(field.type) or not _is_string(field.type.value_type):
+                continue
+            column = table.column(place)
+            n_bytes = sum(_spelt_bytes(chunk) for chunk in column.chunks)
+            if n_bytes > MOST_TEXT_BYTES:
+                raise ValueError(
+                    f"{self.title}: texts of the column {field.name!r} take {n_bytes} bytes in "
+                    f"{table.num_rows} rows; leave it out of the file, or shorten them."
+                )
+            table = table.set_column(place, field.name, column.cast(field.type.value_type))
+        return table
 
     @property
     def _wanted(self) -> list[str]:
@@ -247,3 +269,15 @@ class ParquetReader(FileReader):
         single = all(schema.field(name).type == pa.float32() for name in self._wanted)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self._position = -1
+
+
+def _is_string(kind: Any) -> bool:
+    kinds = import_pyarrow().types
+    return kinds.is_string(kind) or kinds.is_large_string(kind)
+
+
+def _spelt_bytes(coded: Any) -> int:
+    """Return how many bytes the texts of a dictionary array take once each is in its row."""
+    compute = import_pyarrow().compute
+    lengths = compute.binary_length(coded.dictionary)
+    return compute.sum(compute.cast(lengths.take(coded.indices), "int64")).as_py() or 0
