@@ -145,7 +145,7 @@ def _is_finite(X: Any) -> bool:
 
 def _close(first: np.ndarray, second: np.ndarray, what: str, tol: float) -> None:
     # coordinates near zero are rounding: nothing was there to learn
-    size = max(float(np.abs(first).max()), 1e-12)
+    size = max(float(np.abs(first).max()), 1e-9)
     worst = float(np.abs(first - second).max()) / size
     assert worst <= tol, f"{what}: relative difference {worst:.2g}"
 
