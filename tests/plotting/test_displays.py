@@ -304,3 +304,13 @@ def test_category_axes_refuses():
         ValueError, match=r"one column for each of the 3 classes, got shape \(4, 4\)"
     ):
         CategoryAxesDisplay.from_predictions(Z=Z, y=y, all_classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize("display", [LatentSpaceDisplay, CategoryAxesDisplay])
+def test_several_labels_per_row_cannot_be_shown(display):
+    labels = np.arange(30) % 3
+    X = np.random.default_rng(0).normal(size=(30, 3)) + labels[:, None]
+    model = CategorySpace().fit(X, np.eye(3)[labels])
+    for y, message in ((np.eye(3)[labels], r"y has the shape \(30, 3\)"), (labels, "predict")):
+        with pytest.raises(ValueError, match=f"{message}.*a picture shows one class per row"):
+            display.from_estimator(model, X=X, y=y)

@@ -22,7 +22,7 @@ from supred.common.files import atomic_write
 
 DESCRIPTION = "description.json"
 FORMAT = "supred"
-VERSION = 2
+VERSION = 3
 # Arrays hold truth values, whole numbers, floating-point numbers or texts.
 KINDS = "biufUS"
 # One date for all, so that equal models are equal files.

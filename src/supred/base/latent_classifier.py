@@ -101,7 +101,9 @@ class LatentClassifier(
         `reset` chooses the unit anew, as for a fit; else `far` lets rows pass that are much larger
         than those of the fit. `options` add to the `_input_options`.
         """
-        found = validate_data(self, X, *y, reset=reset, **{**self._options_for(X, far), **options})
+        accepted = {**self._options_for(X, far), **options}
+        with np.errstate(invalid="ignore"):  # its sum of finite numbers may be inf - inf
+            found = validate_data(self, X, *y, reset=reset, **accepted)
         X, *labels = found if y else (found,)
         if sparse.issparse(X) and not X.has_canonical_format:
             X = X.copy()

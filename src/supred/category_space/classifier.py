@@ -381,10 +381,11 @@ class CategorySpace(MappedClassifier):
         labels : ndarray of shape (n_rows,)
             If `fit` got a matrix of labels, zeros and ones in the shape (n_rows, n_labels).
         """
-        check_is_fitted(self)
-        if self.multilabel_:
-            return cast(self.decision_function(X) > 0, int)
         return super().predict(X)
+
+    def _classify(self, Z: np.ndarray) -> np.ndarray:
+        """Return the class of each point, or which labels it has."""
+        return cast(self._decide(Z) > 0, int) if self.multilabel_ else super()._classify(Z)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
         """Return the scores of the rule; for two classes their difference."""

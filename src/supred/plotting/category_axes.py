@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from supred.plotting.drawing import draw_rows
+from supred.plotting.latent_model import check_one_class
 from supred.plotting.style import EDGE, class_style, legend_beside, new_axes, shown_name, zoom_out
 
 
@@ -87,10 +88,13 @@ class CategoryAxesDisplay:
         ax : matplotlib Axes, optional
             Three-dimensional for three classes.
         """
+        Z, predicted = estimator.transform(X), estimator.predict(X)
+        for name, labels in {"y": y, "predict(X)": predicted}.items():
+            check_one_class(name, labels, len(Z))
         return cls.from_predictions(
-            Z=estimator.transform(X),
+            Z=Z,
             y=y,
-            y_pred=estimator.predict(X),
+            y_pred=predicted,
             all_classes=estimator.classes_,
             classes=classes,
             title=title,

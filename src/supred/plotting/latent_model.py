@@ -81,6 +81,15 @@ class PlacedRows(NamedTuple):
     regions: "Regions | None"  # of two latent dimensions, where the estimator classifies in them
 
 
+def check_one_class(name: str, labels: Any, n_rows: int) -> None:
+    """Raise a ValueError if there is not one class for each row."""
+    if np.shape(labels) != (n_rows,):
+        raise ValueError(
+            f"{name} has the shape {np.shape(labels)} for {n_rows} rows; a picture shows one class "
+            "per row, so of several labels or tasks give one, with from_predictions."
+        )
+
+
 def place_rows(fitted: Any, X: Any, y: np.ndarray, *, regions: bool = True) -> PlacedRows:
     """Project rows with a fitted estimator, and shade the plane if it decides there.
 
@@ -94,7 +103,10 @@ def place_rows(fitted: Any, X: Any, y: np.ndarray, *, regions: bool = True) -> P
     """
     project, classify = take_apart(fitted)
     Z = np.asarray(project(X))
+    check_one_class("y", y, len(Z))
     predicted = np.asarray(fitted.predict(X)) if hasattr(fitted, "predict") else None
+    if predicted is not None:
+        check_one_class("predict(X)", predicted, len(Z))
     classes = np.union1d(getattr(fitted, "classes_", y), y)
     shaded = None
     # A shade that disagrees with `predict` would be a lie: compare them on the rows.

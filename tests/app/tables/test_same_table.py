@@ -240,7 +240,7 @@ def test_the_same_error_from_every_source(name, capsys, tmp_path, address):
     ("text", "message"),
     [
         ("0 1:2\n1 99999999999:1\n", "is not in svmlight format"),
-        ("0 1:2\n1 2147483646:1\n", "at most 1000000 can be used"),
+        ("0 1:2\n1 2147483646:1\n", "at most 100000 can be used"),
         ("inf 1:2\n1 2:1\n" * 3, None),
         ("x 1:2\n", "is not in svmlight format"),
         ("", "is empty"),

@@ -7,6 +7,8 @@ import pytest
 from pyarrow import parquet
 from sklearn.datasets import dump_svmlight_file
 
+from supred import LowDimSVC
+from supred.app.export.table_model import TableModel
 from supred.app.tables.assemble import (
     find_column,
     model_table,
@@ -19,6 +21,8 @@ from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.reading import read_builtin, read_source
 from supred.app.tables.sources import MemorySource
 from supred.app.tables.table import Column, Table, TableError
+from supred.export import load_model, save_model
+from supred.rows.files import text_readers
 
 TEXT = "name,size,colour,kind\nan,1.5,red,x\nbe,NA,blue,y\nce,3,,x\nde,?,red,y\n"
 
@@ -224,6 +228,34 @@ def test_text_columns_that_would_be_far_too_many(tmp_path):
     table = training_table(read_source(str(path)), target="y")
     with pytest.raises(TableError, match=r"hold 6000 different values.*--exclude a, 1000 values"):
         Preparation().check(table)
+
+
+def test_a_model_of_very_many_columns_can_be_kept(tmp_path):
+    """Names of columns would make its description longer than a reader takes."""
+    columns = [Column(f"gene {k} of the table", "number") for k in range(30_000)]
+    columns[5] = Column("ü", "text", ("", "a", "ß"))
+    X = np.random.default_rng(0).normal(size=(6, 30_000))
+    X[:, 5] = np.arange(6) % 3
+    table = Table("genes", columns, X, y=np.arange(6) % 2)
+    model = TableModel.fit(LowDimSVC(n_centers=2, max_iter=1, random_state=0), table)
+    save_model(model, tmp_path / "m")
+    again = load_model(tmp_path / "m")
+    assert again.columns == columns
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_the_width_of_a_table_is_limited(tmp_path):
+    path = tmp_path / "t.csv"
+    names = ",".join(f"c{k}" for k in range(100_001))
+    path.write_text(f"{names}\n{','.join(['1'] * 100_001)}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"t\.csv has 100001 columns; at most 100000 can be used"):
+        read_source(str(path))
+
+
+def test_columns_are_parsed_group_by_group(tmp_path, monkeypatch):
+    whole = fields_of(tmp_path, TEXT)
+    monkeypatch.setattr(text_readers, "MOST_AT_ONCE", 3)
+    assert fields_of(tmp_path, TEXT) == whole
 
 
 def test_built_in_sets(monkeypatch):

@@ -13,6 +13,7 @@ from supred.app.tables.preparation import Preparation, learnt_numbers, restored
 from supred.app.tables.table import Column, Plan, Table
 from supred.base.state import register
 from supred.rows.device import on_device
+from supred.rows.files.columns import check_width
 
 
 @register
@@ -123,15 +124,16 @@ class TableModel:
         """Return what a file keeps: what the preparation learnt in the place of the transformer."""
         state = {part.name: getattr(self, part.name) for part in fields(self)}
         learnt = learnt_numbers(state.pop("transformer"))
-        return {**state, "estimator": to_record(self.estimator), "learnt": learnt}
+        columns = _packed(state.pop("columns"))
+        return {**state, **columns, "estimator": to_record(self.estimator), "learnt": learnt}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "TableModel":
         """Return the model whose state `to_state` returned."""
         learnt, estimator = state.pop("learnt"), from_record(state.pop("estimator"))
-        columns, sparse = list(state["columns"]), state["sparse"]
-        transformer = restored(state["preparation"], columns, learnt, sparse=sparse)
-        return cls(**state, estimator=estimator, transformer=transformer)
+        columns = _unpacked(state.pop("names"), state.pop("lengths"), state.pop("texts"))
+        transformer = restored(state["preparation"], columns, learnt, sparse=state["sparse"])
+        return cls(**state, columns=columns, estimator=estimator, transformer=transformer)
 
     @property
     def method(self) -> Any:
@@ -164,6 +166,33 @@ class TableModel:
         preparation = Preparation(impute="none", encode="none", scale="none")
         transformer = preparation.pipeline(columns).fit(np.zeros((1, len(columns))))
         return cls(estimator, columns, "label", preparation, transformer)
+
+
+def _packed(columns: Sequence[Column]) -> dict[str, Any]:
+    """Return columns as few values: all names in one array, and the texts of those that hold text.
+
+    A table may have very many columns, and the description of a file is short.
+    """
+    names = [column.name.encode() for column in columns]
+    return {
+        "names": np.frombuffer(b"".join(names), dtype=np.uint8),
+        "lengths": np.array([len(name) for name in names], dtype=np.int32),
+        "texts": {k: column.values for k, column in enumerate(columns) if column.kind == "text"},
+    }
+
+
+def _unpacked(names: np.ndarray, lengths: np.ndarray, texts: dict[int, Any]) -> list[Column]:
+    """Return the columns that `_packed` made few values of."""
+    check_width(len(lengths), "the table of the model")
+    ends = np.cumsum(lengths, dtype=np.int64).tolist()
+    content = names.tobytes()
+    if (lengths < 0).any() or sum(lengths.tolist()) != len(content):
+        raise ValueError("names of columns of another length")
+    parts = [content[end - n : end] for end, n in zip(ends, lengths.tolist(), strict=True)]
+    return [
+        Column(part.decode(), "text" if k in texts else "number", tuple(texts.get(k, ())))
+        for k, part in enumerate(parts)
+    ]
 
 
 def feature_names(fitted: Any) -> list[str]:

@@ -18,6 +18,7 @@ from supred.app.tables.table import TableError
 from supred.rows.files.columns import (
     Column,
     Summary,
+    check_width,
     distinct_texts,
     encoded,
     import_pyarrow,
@@ -31,8 +32,6 @@ from supred.rows.files.row_blocks import RowBlocks
 
 # Sparse rows that would have more numbers than this when written out stay sparse.
 MOST_DENSE_NUMBERS = 20_000_000
-# Features of an svmlight file, which may name any number.
-MOST_FEATURES = 1_000_000
 # Makes something of a part of a table: an Arrow table of some columns.
 Visit = Callable[[Any], Any]
 
@@ -231,10 +230,7 @@ class SparseSource(Source):
         self.files, self.title = files, title
         self.rows = RowBlocks(files, format="svmlight")
         n_features = self.rows.shape[1]
-        if n_features > MOST_FEATURES:
-            raise TableError(
-                f"{title} names a feature {n_features}; at most {MOST_FEATURES} can be used."
-            )
+        check_width(n_features, title)
         self.names = [f"x{k + 1}" for k in range(n_features)]
 
     def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:

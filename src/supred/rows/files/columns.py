@@ -23,6 +23,8 @@ MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 LARGEST_IN_TABLE = 1e100
 # Most different texts of a column that are kept.
 MOST_TEXTS = 100_000
+# A table has so many columns: each takes 3 kB while it is read, however few rows there are.
+MOST_COLUMNS = 100_000
 
 
 @dataclass(frozen=True)
@@ -234,11 +236,23 @@ def check_names(names: Sequence[str], title: str) -> None:
             f"{title}: the first line holds numbers only; if it is not a header, pass --no-header "
             "(header=False)."
         )
+    check_width(len(names), title)
+    seen: set[str] = set()
     for k, name in enumerate(names):
         if not name.strip():
             raise ValueError(f"{title}: column {k + 1} has no name in the header.")
-        if name in names[:k]:
+        if name in seen:
             raise ValueError(f"{title}: two columns are called {name!r}; rename one.")
+        seen.add(name)
+
+
+def check_width(n_columns: int, title: str) -> None:
+    """Raise a ValueError if there are more columns than a table may have."""
+    if n_columns > MOST_COLUMNS:
+        raise ValueError(
+            f"{title} has {n_columns} columns; at most {MOST_COLUMNS} can be used (of arrays and "
+            "sparse matrices, from Python, any number)."
+        )
 
 
 def _is_flat(values: Any) -> bool:

@@ -21,6 +21,8 @@ from supred.rows.files.readers import FileReader
 from supred.rows.files.reading import join
 
 SEGMENT_BYTES = 8_000_000
+# Columns that are parsed at once; Arrow takes 10 kB for each of them.
+MOST_AT_ONCE = 8192
 
 
 class Segment(NamedTuple):
@@ -219,6 +221,13 @@ class TextLayout:
         pa = import_pyarrow()
         from pyarrow import csv as arrow_csv
 
+        if len(columns) > MOST_AT_ONCE:
+            groups = range(0, len(columns), MOST_AT_ONCE)
+            parts = [
+                self.parse(data, title, first_line, columns[k : k + MOST_AT_ONCE]) for k in groups
+            ]
+            found = {name: part[name] for part in parts for name in part.column_names}
+            return pa.table(found)
         names = [str(k) for k in range(len(self.fields))]
         wanted = [names[k] for k in columns]
         if not data.strip():
