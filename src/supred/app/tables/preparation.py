@@ -111,7 +111,7 @@ class Preparation:
         if len(text) == len(columns) and self.encode == "drop":
             raise TableError(f"{title}: all columns hold text, nothing is left to learn from.")
         if self.encode == "onehot" and isinstance(table, Table):  # others come block by block
-            _check_width(table)
+            _check_encoded(table)
 
     def sentences(self, table: Table | Plan) -> list[str]:
         """Say in words what is done to this table."""
@@ -144,7 +144,7 @@ class Preparation:
         return result
 
 
-def _check_width(table: Table) -> None:
+def _check_encoded(table: Table) -> None:
     """Raise a TableError if one column per text would be far more than the table has."""
     width = sum(len(column.values) for column in table.columns)
     if width * table.n_rows * 8 > LEAST_ENCODED and width > MOST_WIDER * len(table.columns):
