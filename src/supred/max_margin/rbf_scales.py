@@ -181,7 +181,7 @@ def learn_scales(
 
     record()
     # The first step moves the scales by about their mean, wherever the gradient is not nothing.
-    nothing = total * np.finfo(float).tiny
+    nothing = max(total, 1.0) * np.finfo(float).tiny
     length = total / len(scales) / max(float(np.abs(gradient).max()), nothing)
     reason, message = "max_iter", f"max_iter={max_iter} iterations were done"
     for _ in range(max_iter):
