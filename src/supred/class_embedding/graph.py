@@ -128,9 +128,10 @@ def extension_weights(
     weights = graph.copy()
     heads = heads_of(graph)
     scaled = scaled_distances(graph, epsilon, reach)
-    nearest = np.full(graph.shape[0], np.inf)
+    nearest, closest = np.full((2, graph.shape[0]), np.inf)
     np.minimum.at(nearest, heads, scaled)
+    np.minimum.at(closest, heads, graph.data)  # a scaled distance may vanish, this one does not
     value = np.exp(-(scaled - nearest[heads]))
-    value[(nearest[heads] == 0) & (graph.data > 0)] = 0.0
+    value[(closest[heads] == 0) & (graph.data > 0)] = 0.0
     weights.data = value / np.bincount(heads, weights=value, minlength=graph.shape[0])[heads]
     return weights

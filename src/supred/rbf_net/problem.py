@@ -88,7 +88,7 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     if total <= 0:
         return Scaling.rounded(mean * unit, np.full(len(mean), 1.0 / unit))
     # the number of features of equal variance that would be as uneven
-    effective = total**2 / float(np.square(variance).sum())
+    effective = 1.0 / float(np.square(variance / total).sum())
     least = max(LEAST_EFFECTIVE, LEAST_EFFECTIVE_SHARE * len(variance))
     deviation = np.sqrt(variance)
     typical = float(np.sqrt(total / np.count_nonzero(variance)))
