@@ -40,6 +40,7 @@ FAILED_ONCE = [
     (912, "forms", 30),
     (1203, "forms", 8),
     (1302, "table_files", 40),
+    (1502, "arguments", 183),
 ]
 SHARES = 4  # so that processes can divide the work
 

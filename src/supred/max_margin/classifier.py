@@ -298,7 +298,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
             check_choice("gamma", self.gamma, ("scale", "cv"))
         else:
             check_real("gamma", self.gamma, low=0, low_inclusive=False, high_inclusive=False)
-        if isinstance(self.cv, int):
+        if isinstance(self.cv, int | str | bytes):
             check_integer("cv", self.cv, low=2)
         check_cv(self.cv)
         check_integer("max_iter", self.max_iter, low=1)
