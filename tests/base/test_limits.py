@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import StratifiedKFold
 
 import supred
 from supred import (
@@ -371,9 +372,24 @@ def test_parameters_that_cannot_be_divided_by(made, name):
         made(**{name: 5e-324}).fit(X, y)
 
 
-def test_folds_are_checked_though_they_are_not_needed():
-    with pytest.raises(ValueError, match="cv"):
-        MaxMarginProjection(cv=pandas.NA).fit(X, y)
+@pytest.mark.parametrize("cv", [pandas.NA, "x", b"x", 2.5])
+def test_folds_are_checked_though_they_are_not_needed(cv):
+    with pytest.raises(ValueError, match=r"cv=.* is out of range"):
+        MaxMarginProjection(cv=cv).fit(X, y)
+
+
+def test_folds_may_be_a_generator():
+    model = MaxMarginProjection(C="auto", cv=StratifiedKFold(3).split(X, y)).fit(X, y)
+    assert model.C_ > 0
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_models_of_several_labels_can_be_loaded(n_labels, tmp_path):
+    model = CategorySpace().fit(X, np.eye(n_labels)[y % n_labels])
+    save_model(model, tmp_path / "m")
+    np.testing.assert_array_equal(load_model(tmp_path / "m").predict(X), model.predict(X))
+    Z = model.transform(X)
+    np.testing.assert_array_equal(model.classify_latent(Z), model.predict(X))
 
 
 def test_labels_in_a_sparse_matrix():

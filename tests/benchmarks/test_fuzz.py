@@ -40,7 +40,9 @@ FAILED_ONCE = [
     (912, "forms", 30),
     (1203, "forms", 8),
     (1302, "table_files", 40),
+    (1411, "forms", 240),
     (1502, "arguments", 183),
+    (1512, "forms", 238),
 ]
 SHARES = 4  # so that processes can divide the work
 

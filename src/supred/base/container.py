@@ -268,6 +268,7 @@ class _Decoder:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.classes = registered_classes()
         self.archive = archive
+        self.loaded: set[int] = set()
 
     def decode(self, value: Any) -> Any:
         if value is None or isinstance(value, bool | int | float | str):
@@ -306,7 +307,11 @@ class _Decoder:
         return from_state(made, {key: self.decode(v) for key, v in value["state"].items()})
 
     def _load(self, number: int) -> np.ndarray:
-        return read_array(self.archive, f"arrays/{int(number)}.npy")
+        number = int(number)
+        if number in self.loaded:  # each is written once; again and again would take any memory
+            raise ValueError(f"the array {number} twice")
+        self.loaded.add(number)
+        return read_array(self.archive, f"arrays/{number}.npy")
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
@@ -322,6 +327,12 @@ def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
             raise ValueError(f"an array of shape {shape} in {n_bytes} bytes")
         values = np.frombuffer(bytearray(file.read()), dtype=dtype)
     return values.reshape(shape, order="F" if fortran_order else "C")
+
+
+def array_shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
+    """Return the shape that an array of a ZIP file declares."""
+    with archive.open(name) as file:
+        return _array_header(file)[0]
 
 
 def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:

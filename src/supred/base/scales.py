@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.common.arguments import OutOfRangeError, largest_magnitude
-from supred.common.arrays import cast, is_foreign, on_host, type_name
+from supred.common.arrays import cast, is_foreign, type_name
 
 # The exponents of two up to which rows and weights are used as they are.
 SAFE_EXPONENT = {np.dtype(np.float64): 64, np.dtype(np.float32): 24}
@@ -25,8 +25,9 @@ MOST_SPREAD = 100
 SAFE_NUMBER = {kind: 2.0 ** (exponent + 1) for kind, exponent in SAFE_EXPONENT.items()}
 # Rows to predict may be so many times larger than a safe number, and not more.
 MOST_PREDICTED = 1e100
-# Coordinates may be so large that their squares, from which scores are made, are finite.
-MOST_LATENT = {np.dtype(np.float64): 1e140, np.dtype(np.float32): 1e18}
+# Coordinates may be so large that scores, which are made of their squares in double precision,
+# are finite.
+MOST_LATENT = 1e140
 
 
 def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel: int = 4) -> int:
@@ -108,9 +109,9 @@ def project_far_rows(project: Callable[[Any], np.ndarray], X: Any) -> np.ndarray
     if largest <= MOST_PREDICTED:
         with np.errstate(over="ignore", invalid="ignore"):
             Z = cast(project(cast(X, np.float64)), type_name(X))
-        if (np.abs(on_host(Z)) < MOST_LATENT[type_name(Z)]).all():
+        if largest_magnitude(Z) < MOST_LATENT:  # NaN is not
             return Z
     raise OutOfRangeError(
         f"X holds numbers up to {largest:.2g} in the unit of the training rows, too far from them "
-        "for finite coordinates; drop such rows, or train on rows of that size."
+        "for finite coordinates and scores; drop such rows, or train on rows of that size."
     )

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.optimize import linprog
 
 from supred.numerics.class_scatter import DENSE_SIZE, Scatters, largest_eigenpair, leading_eigenpair
+from supred.numerics.eigen import eigh
 
 # Eigenvectors of each constraint that give a cut; more cuts need fewer eigenproblems.
 CUTS_PER_CONSTRAINT = 3

@@ -7,9 +7,9 @@ others tell the parts apart.
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from supred.common.arguments import listed
+from supred.numerics.eigen import eigh
 
 # How many rows a message names.
 NAMED = 10
@@ -54,7 +54,7 @@ def part_contrasts(indicators: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     volumes = (np.sqrt(degrees) @ indicators) ** 2
     # Relative to their mean, which leaves the vectors as they are.
     scale = np.sqrt(volumes.mean() / volumes)
-    _, turned = linalg.eigh(chain * np.outer(scale, scale))
+    _, turned = eigh(chain * np.outer(scale, scale))
     return indicators @ turned[:, 1:]
 
 

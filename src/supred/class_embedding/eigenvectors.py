@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
+
+from supred.numerics.eigen import eigh
 
 METHODS = ("dense", "lanczos", "shift-invert")
 DENSE_UP_TO = 600
@@ -91,7 +93,7 @@ def leading_eigenvectors(
     if method == "dense":
         # Moving the known vectors to -2 puts them behind all others.
         matrix = A.toarray() - 3.0 * known @ known.T
-        values, vectors = linalg.eigh(matrix, subset_by_index=(n_nodes - n_vectors, n_nodes - 1))
+        values, vectors = eigh(matrix, subset_by_index=(n_nodes - n_vectors, n_nodes - 1))
         stopping, n_iter = "exact", 1
     else:
         # The products are too small for threads, which only get in each other's way.

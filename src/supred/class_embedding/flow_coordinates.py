@@ -9,11 +9,12 @@ for a picture are chosen otherwise, so that no two classes lie in one place.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, helmert
+from scipy.linalg import helmert
 from scipy.special import softmax
 
 from supred.base.state import register
 from supred.class_embedding.embedding import fix_signs
+from supred.numerics.eigen import eigh
 
 
 @register

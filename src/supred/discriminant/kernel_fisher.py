@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dtrtri
 
 from supred.numerics.class_scatter import class_means, members_of
+from supred.numerics.eigen import eigh
 from supred.rows.blocks import rows_of
 
 # Directions along which the class means differ by less than this are rounding.

@@ -1,6 +1,7 @@
 """Max-margin projection: one projection for one or several SVMs, and learned RBF scales."""
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from supred.base.latent_classifier import LatentClassifier
@@ -298,9 +298,9 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
             check_choice("gamma", self.gamma, ("scale", "cv"))
         else:
             check_real("gamma", self.gamma, low=0, low_inclusive=False, high_inclusive=False)
-        if isinstance(self.cv, int | str | bytes):
+        usable = self.cv is None or hasattr(self.cv, "split") or isinstance(self.cv, Iterable)
+        if not usable or isinstance(self.cv, str | bytes):
             check_integer("cv", self.cv, low=2)
-        check_cv(self.cv)
         check_integer("max_iter", self.max_iter, low=1)
         check_flag("certify", self.certify)
         if self.tol is not None:

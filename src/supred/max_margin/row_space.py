@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
+from supred.numerics.eigen import eigh
+
 # Directions of a sparse matrix whose variance is below this fraction of the largest are noise of
 # the eigenvectors of its Gram matrix.
 GRAM_CUTOFF = 1e-12
@@ -73,7 +75,7 @@ def to_row_space(X: Any, weights: np.ndarray) -> RowSpace:
 def _sparse_row_space(X: Any, mean: np.ndarray) -> RowSpace:
     products = X @ mean
     gram = (X @ X.T).toarray() - products[:, None] - products + mean @ mean
-    values, vectors = linalg.eigh(gram)
+    values, vectors = eigh(gram)
     kept = values > GRAM_CUTOFF * max(values[-1], np.finfo(float).tiny)
     if not kept.any():  # all rows are equal: one coordinate, always zero
         kept[-1] = True
@@ -110,7 +112,7 @@ def fill_directions(
     n_missing = n_components - len(components)
     if n_missing > 0:
         left = space.rows - (space.rows @ components.T) @ components
-        values, vectors = linalg.eigh((left * weights[:, None]).T @ left)
+        values, vectors = eigh((left * weights[:, None]).T @ left)
         varying = values > GRAM_CUTOFF * max(values[-1], np.finfo(float).tiny)
         extra = vectors[:, varying][:, ::-1][:, :n_missing].T
         components = np.vstack([components, extra])

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, svd
+from scipy.linalg import svd
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from supred.numerics.eigen import eigh
 from supred.rows.blocks import Rows
 
 # Up to this size all eigenvectors of a dense matrix come quicker than one by Lanczos.

@@ -123,7 +123,9 @@ def gaussians_of(distances: np.ndarray, gamma: Any) -> np.ndarray:
     if is_foreign(distances):
         distances *= -place_of(distances).put(gamma)
         return place_of(distances).xp.exp(distances, out=distances)
-    factor = -np.asarray(gamma, dtype=distances.dtype)
+    kind = distances.dtype
+    most = float(np.finfo(kind).max)
+    factor = -np.minimum(np.asarray(gamma, dtype=float), most).astype(kind)
     for tile in tiles(distances):
         part = distances[tile]
         with np.errstate(over="ignore"):  # to minus infinity, whose exponential is zero

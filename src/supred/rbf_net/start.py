@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils.extmath import randomized_svd
 
+from supred.numerics.eigen import eigh
 from supred.numerics.leave_one_out import LeaveOneOutScore, RidgePath, choose_ridge
 from supred.rbf_net.network import Networks, gaussians
 

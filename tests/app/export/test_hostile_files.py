@@ -230,3 +230,22 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ModelFileError, match="is not a file of supred"):
         load_model(tmp_path / "t.csv")
+
+
+def test_an_array_is_read_once(saved):
+    """Named again and again it would take any memory."""
+
+    def name_twice(node):
+        if isinstance(node, dict):
+            for key, value in node.items():
+                if key == "array":
+                    node[key] = 0
+                else:
+                    name_twice(value)
+        elif isinstance(node, list):
+            for value in node:
+                name_twice(value)
+
+    edit(saved, name_twice)
+    with pytest.raises(ModelFileError, match="the array 0 twice"):
+        load_model(saved)

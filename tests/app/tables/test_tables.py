@@ -1,5 +1,7 @@
 """Reading of tables and their preparation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas
 import pyarrow
@@ -217,8 +219,26 @@ def test_a_parquet_file_that_grows_is_refused(tmp_path):
         read_source(str(path))
     texts = ["x" * 1_000_000] * 400  # in the file it is there once
     parquet.write_table(pyarrow.table({"a": texts, "y": np.arange(400) % 2}), path)
-    with pytest.raises(ValueError, match="texts of the column 'a' take 400000000 bytes in 400 ro"):
+    with pytest.raises(ValueError, match=r"texts take 400000000 bytes in 400 rows.*column 'a'"):
         read_source(str(path))
+    texts = ["x" * 100_000] * 400  # six such columns together are too many
+    parquet.write_table(pyarrow.table({f"c{k}": texts for k in range(6)}), path)
+    with pytest.raises(ValueError, match="texts take 240000000 bytes in 400 rows"):
+        read_source(str(path))
+
+
+def test_columns_of_bytes_and_lists_are_not_read(tmp_path):
+    path = tmp_path / "t.parquet"
+    columns = {"b": [b"x" * 1000] * 6, "l": [["a", "b"]] * 6, "a": np.arange(6.0)}
+    parquet.write_table(pyarrow.table({**columns, "y": np.arange(6) % 2}), path)
+    source = read_source(str(path))
+    assert source.table.nbytes < 1000
+    table = training_table(source, target="y", exclude=["b", "l"])
+    np.testing.assert_array_equal(table.X, np.arange(6.0)[:, None])
+    for name, kind in (("b", "binary"), ("l", "list<element: string>")):
+        other = {"b": "l", "l": "b"}[name]
+        with pytest.raises(TableError, match=f"'{name}' holds {kind}, neither numbers nor text"):
+            training_table(read_source(str(path)), target="y", exclude=[other])
 
 
 def test_text_columns_that_would_be_far_too_many(tmp_path):
@@ -226,8 +246,10 @@ def test_text_columns_that_would_be_far_too_many(tmp_path):
     rows = [",".join([*(f"{k // 3}-{c}" for c in range(6)), "ab"[k % 2]]) for k in range(3000)]
     path.write_text("\n".join(["a,b,c,d,e,f,y", *rows]) + "\n", encoding="utf-8")
     table = training_table(read_source(str(path)), target="y")
+    Preparation().check_size(table)  # 144 MB
+    Preparation(encode="drop").check_size(replace(table, X=np.tile(table.X, (2, 1))))
     with pytest.raises(TableError, match=r"hold 6000 different values.*--exclude a, 1000 values"):
-        Preparation().check(table)
+        Preparation().check_size(replace(table, X=np.tile(table.X, (2, 1))))
 
 
 def test_a_model_of_very_many_columns_can_be_kept(tmp_path):
@@ -245,11 +267,32 @@ def test_a_model_of_very_many_columns_can_be_kept(tmp_path):
 
 
 def test_the_width_of_a_table_is_limited(tmp_path):
-    path = tmp_path / "t.csv"
-    names = ",".join(f"c{k}" for k in range(100_001))
-    path.write_text(f"{names}\n{','.join(['1'] * 100_001)}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"t\.csv has 100001 columns; at most 100000 can be used"):
-        read_source(str(path))
+    X = np.ones((2, 100_001), dtype=np.uint8)
+    names = ",".join(f"c{k}" for k in range(X.shape[1]))
+    row = ",".join(X[0].astype(str))
+    (tmp_path / "t.csv").write_text(f"{names}\n{row}\n", encoding="utf-8")
+    (tmp_path / "bare.csv").write_text(f"{row}\n{row}\n", encoding="utf-8")
+    np.savez_compressed(tmp_path / "t.npz", X=X, y=np.arange(2))
+    np.save(tmp_path / "t.npy", X)
+    for name, header in (("t.csv", True), ("bare.csv", False), ("t.npz", True), ("t.npy", True)):
+        with pytest.raises(ValueError, match=f"{name} has 100001 columns; at most 100000 can be"):
+            read_source(str(tmp_path / name), header=header)
+
+
+@pytest.mark.parametrize("kind", [">f8", ">i4", np.longdouble])
+@pytest.mark.parametrize("way", ["npz", "npy"])
+def test_numbers_of_other_machines(way, kind, tmp_path):
+    X, path = np.arange(12).reshape(6, 2), tmp_path / f"t.{way}"
+    np.savez(path, X=X.astype(kind)) if way == "npz" else np.save(path, X.astype(kind))
+    source = read_source(str(path))
+    np.testing.assert_array_equal([column.to_numpy() for column in source.table.columns], X.T)
+
+
+def test_an_npz_file_by_another_name(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.ones((2, 2)))
+    (tmp_path / "t.npz").rename(tmp_path / "t.npy")
+    with pytest.raises(ValueError, match="is not a readable NPY file: it holds several arrays"):
+        read_source(str(tmp_path / "t.npy"))
 
 
 def test_columns_are_parsed_group_by_group(tmp_path, monkeypatch):

@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
         options, use_unlabelled=semi_supervised and not options.drop_unlabelled
     )
     preparation.check(table)
+    preparation.check_size(table)
     model = TableModel.fit(
         estimator, table, preparation, partly_labelled=semi_supervised, device=options.device
     )

@@ -120,6 +120,7 @@ def map_of_table(
     """
     preparation = preparation or Preparation()
     preparation.check(table)
+    preparation.check_size(table)
     classes, class_index = np.unique(table.labels, return_inverse=True)
     n_folds = min(5, int(np.bincount(class_index).max()))
     train, test = make_folds(class_index, n_folds, seed)[0]

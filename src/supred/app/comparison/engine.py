@@ -89,6 +89,7 @@ def compare(
     """
     preparation = preparation or Preparation()
     preparation.check(table)
+    preparation.check_size(table)
     if metric not in METRICS:
         raise TableError(f"metric={metric!r} must be one of {', '.join(METRICS)}.")
     names = check_methods(methods)

@@ -88,6 +88,8 @@ def _check_answers(estimator: Any, last: Any, rows: Any) -> None:
     _require(_finite(latent), "latent coordinates that are not finite")
     labels = estimator.predict(rows)
     expected = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
+    if getattr(last, "multilabel_", False):
+        expected = (n_rows, len(classes))
     if getattr(last, "multitask_", False):
         expected = (n_rows, last.n_tasks_)
     _require(labels.shape in ((n_rows,), expected), "labels of another shape")

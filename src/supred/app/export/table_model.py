@@ -173,6 +173,7 @@ def _packed(columns: Sequence[Column]) -> dict[str, Any]:
 
     A table may have very many columns, and the description of a file is short.
     """
+    check_width(len(columns), "the table of the model")
     names = [column.name.encode() for column in columns]
     return {
         "names": np.frombuffer(b"".join(names), dtype=np.uint8),
@@ -183,7 +184,9 @@ def _packed(columns: Sequence[Column]) -> dict[str, Any]:
 
 def _unpacked(names: np.ndarray, lengths: np.ndarray, texts: dict[int, Any]) -> list[Column]:
     """Return the columns that `_packed` made few values of."""
-    check_width(len(lengths), "the table of the model")
+    check_width(lengths.size, "the table of the model")
+    if not all(isinstance(values, tuple) for values in texts.values()):
+        raise ValueError("texts of a column that are no tuple")
     ends = np.cumsum(lengths, dtype=np.int64).tolist()
     content = names.tobytes()
     if (lengths < 0).any() or sum(lengths.tolist()) != len(content):

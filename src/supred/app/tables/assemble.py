@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -158,11 +159,10 @@ def training_table(source: MemorySource | SparseSource, **options: Any) -> Table
     """
     plan = training_plan(source, **options)
     X = source.matrix(plan.columns)
-    row_names = (
-        [str(k + 1) for k in range(X.shape[0])]
-        if plan.named_by is None
-        else source.texts(plan.named_by).fill_null("").to_pylist()
-    )
+    row_names = [str(k + 1) for k in range(X.shape[0])]
+    if plan.named_by is not None:
+        with suppress(TableError):  # a column that was left out may hold neither numbers nor text
+            row_names = source.texts(plan.named_by).fill_null("").to_pylist()
     unlabelled = None
     if not plan.labelled.all():
         kept = np.flatnonzero(plan.labelled)

@@ -45,7 +45,8 @@ class Piece:
 
             rows = parquet.ParquetFile(self.file).read_row_group(self.start, columns=list(columns))
             return rows.select(list(columns))
-        places = [self.names.index(name) for name in columns]
+        found_at = {name: place for place, name in enumerate(self.names)}
+        places = [found_at[name] for name in columns]
         with open(self.file, "rb") as file:
             file.seek(self.start - 1)
             file.readline()  # the row before, or the rest of a row that began there

@@ -17,7 +17,7 @@ from supred.common.arguments import check_choice, listed
 # Columns that a sentence names.
 LISTED = 8
 # One column per text may take this many bytes, or make a table this many times as wide.
-LEAST_ENCODED, MOST_WIDER = 64 * 2**20, 200
+LEAST_ENCODED, MOST_WIDER = 256 * 2**20, 200
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,19 @@ class Preparation:
             )
         if len(text) == len(columns) and self.encode == "drop":
             raise TableError(f"{title}: all columns hold text, nothing is left to learn from.")
-        if self.encode == "onehot" and isinstance(table, Table):  # others come block by block
-            _check_encoded(table)
+
+    def check_size(self, table: Table) -> None:
+        """Raise a TableError if one column per text would be far more than the table has."""
+        width = sum(len(column.values) for column in table.columns)
+        n_rows = table.n_rows + (0 if table.unlabelled is None else table.unlabelled.shape[0])
+        too_wide = width > MOST_WIDER * len(table.columns) and width * n_rows * 8 > LEAST_ENCODED
+        if self.encode == "onehot" and too_wide:
+            widest = max(table.columns, key=lambda column: len(column.values))
+            raise TableError(
+                f"{table.title}: the text columns hold {width} different values, which would "
+                f"become as many columns; leave out the widest (--exclude {widest.name}, "
+                f"{len(widest.values)} values) or all of them (--encode drop)."
+            )
 
     def sentences(self, table: Table | Plan) -> list[str]:
         """Say in words what is done to this table."""
@@ -142,18 +153,6 @@ class Preparation:
                 "rows."
             )
         return result
-
-
-def _check_encoded(table: Table) -> None:
-    """Raise a TableError if one column per text would be far more than the table has."""
-    width = sum(len(column.values) for column in table.columns)
-    if width * table.n_rows * 8 > LEAST_ENCODED and width > MOST_WIDER * len(table.columns):
-        widest = max(table.columns, key=lambda column: len(column.values))
-        raise TableError(
-            f"{table.title}: the text columns hold {width} different values, which would become "
-            f"as many columns; leave out the widest (--exclude {widest.name}, "
-            f"{len(widest.values)} values) or all of them (--encode drop)."
-        )
 
 
 def learnt_numbers(transformer: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy as np
 from supred.app.tables.builtin import BUILTIN, FORMATS
 from supred.app.tables.sources import FileSource, MemorySource, SparseSource
 from supred.app.tables.table import TableError
-from supred.base.container import read_array
+from supred.base.container import array_shape, read_array
 from supred.common.arguments import listed, one_line
-from supred.rows.files.columns import check_names, import_pyarrow
+from supred.rows.files.columns import check_names, check_width, import_pyarrow, native
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 
 TEXT = ("csv", "tsv")
@@ -113,8 +114,9 @@ def _read_npz(path: Path, title: str) -> MemorySource:
     try:
         with zipfile.ZipFile(path) as archive:
             held = [name.removesuffix(".npy") for name in archive.namelist()]
-            _check_growth(path, title, sum(part.file_size for part in archive.infolist()))
             wanted = [name for name in held if name in (*ROWS, *LABELS, NAMES)]
+            shapes = [array_shape(archive, f"{name}.npy") for name in wanted]
+            _check_growth(path, title, sum(8 * prod(shape) for shape in shapes))
             arrays = {name: read_array(archive, f"{name}.npy") for name in wanted}
     except TableError:
         raise
@@ -123,6 +125,7 @@ def _read_npz(path: Path, title: str) -> MemorySource:
     X = _first(arrays, ROWS)
     if X is None or X.ndim != 2 or X.dtype.kind not in "fiub":
         raise TableError(f"{title} needs a matrix of numbers called X; it has {held}.")
+    check_width(X.shape[1], title)
     y = _first(arrays, LABELS)
     if y is not None and y.shape != (len(X),):
         raise TableError(f"{title}: y has shape {y.shape}, but X has {len(X)} rows.")
@@ -135,7 +138,7 @@ def _read_npz(path: Path, title: str) -> MemorySource:
                 f"{title}: {NAMES} has {len(named)} names, but X has {X.shape[1]} columns."
             )
     labels = {} if y is None else {"y": y}
-    return MemorySource.of_matrix(X, title, named, labels)
+    return MemorySource.of_matrix(native(X), title, named, labels)
 
 
 def _check_growth(path: Path, title: str, n_bytes: int) -> None:

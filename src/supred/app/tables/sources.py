@@ -139,7 +139,8 @@ class FileSource(Source):
         sizes = [reader.path.stat().st_size for reader in self.readers]
         for reader, size in zip(self.readers, sizes, strict=True):
             before = 0.0
-            for part in reader.parts([reader.column_names.index(name) for name in names]):
+            places = {name: place for place, name in enumerate(reader.column_names)}
+            for part in reader.parts([places[name] for name in names]):
                 yield function(part.rename_columns(list(names)))
                 if self.tell is not None:
                     self.tell((reader.share - before) * size / sum(sizes))
@@ -167,7 +168,8 @@ class FileSource(Source):
                     file.write(part.data)
             return list(range(len(columns)))
         names = list(self.copied)
-        return [names.index(column.name) for column in columns]
+        places = {name: place for place, name in enumerate(names)}
+        return [places[column.name] for column in columns]
 
 
 @contextmanager

@@ -246,6 +246,12 @@ def check_names(names: Sequence[str], title: str) -> None:
         seen.add(name)
 
 
+def native(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers as this machine writes them, and in no more than double precision."""
+    kind = numbers.dtype.newbyteorder("=")
+    return numbers.astype(np.float64 if kind.itemsize > 8 else kind, copy=False)
+
+
 def check_width(n_columns: int, title: str) -> None:
     """Raise a ValueError if there are more columns than a table may have."""
     if n_columns > MOST_COLUMNS:

@@ -11,13 +11,16 @@ from supred.common.arguments import one_line
 from supred.rows.files.columns import (
     Column,
     check_names,
+    check_width,
     encoded,
     import_pyarrow,
+    native,
 )
 
 BUFFER_BYTES = 65_536
-# Texts of a column of a Parquet file may take this many bytes in the rows that are read at a time.
-MOST_TEXT_BYTES = 128 * 2**20
+# Texts of a Parquet file may take this many bytes, or this many times the size of the file, in the
+# rows that are read at a time.
+MOST_TEXT_BYTES, TEXT_GROWTH = 128 * 2**20, 100
 # Numbers of an NPY file that are read at a time.
 PIECE_NUMBERS = 4_000_000
 
@@ -101,11 +104,13 @@ class NpyReader(FileReader):
     def __init__(self, path: Path, title: str | None = None) -> None:
         super().__init__(path, title)
         try:
-            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+            mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
         except Exception as error:  # NumPy parses the header as an expression of Python's
             raise ValueError(
                 f"{self.title} is not a readable NPY file: {one_line(error)}"
             ) from None
+        if not hasattr(mapped, "shape"):
+            raise ValueError(f"{self.title} is not a readable NPY file: it holds several arrays.")
         matrix = isinstance(mapped, np.memmap) and mapped.ndim == 2 and mapped.shape[1] > 0
         if not matrix or mapped.dtype.kind not in "fiub":
             raise ValueError(
@@ -113,6 +118,7 @@ class NpyReader(FileReader):
                 "it must hold a matrix of numbers, one row per sample."
             )
         self._n_rows, self.n_columns = mapped.shape
+        check_width(self.n_columns, self.title)
         self.use([Column(name, "number") for name in self.column_names], range(self.n_columns))
         self.file_dtype = mapped.dtype
         self.dtype = np.dtype(np.float32 if mapped.dtype == np.float32 else np.float64)
@@ -150,14 +156,14 @@ class NpyReader(FileReader):
 
     def _read(self, start: int, stop: int) -> np.ndarray:
         if not self.in_rows:
-            return np.array(np.load(self.path, mmap_mode="r")[start:stop])
+            return native(np.array(np.load(self.path, mmap_mode="r")[start:stop]))
         count = (stop - start) * self.n_columns
         with open(self.path, "rb") as file:
             file.seek(self.offset + start * self.n_columns * self.file_dtype.itemsize)
             numbers = np.fromfile(file, dtype=self.file_dtype, count=count)
         if len(numbers) < count:
             raise ValueError(f"{self.path} ends before row {stop}: it was changed or cut off.")
-        return numbers.reshape(stop - start, self.n_columns)
+        return native(numbers.reshape(stop - start, self.n_columns))
 
 
 class ParquetReader(FileReader):
@@ -216,11 +222,19 @@ class ParquetReader(FileReader):
         """Yield some columns as Arrow tables, one after the other."""
         pa, done = import_pyarrow(), 0
         names = [self.column_names[k] for k in columns]
-        for batch in self.file.iter_batches(self.BATCH_ROWS, columns=names):
+        # Neither numbers nor text, of which the type tells enough: they may grow without bound.
+        types = {name: self.file.schema_arrow.field(name).type for name in names}
+        unread = {name: kind for name, kind in types.items() if _is_unreadable(kind)}
+        wanted = [name for name in names if name not in unread]
+        for batch in self.file.iter_batches(self.BATCH_ROWS, columns=wanted):
             done += batch.num_rows
             self.share = done / max(self.n_rows, 1)
-            # The file gives the columns in its own order.
-            yield self._spelt_out(pa.Table.from_batches([batch]).select(names))
+            part = self._spelt_out(pa.Table.from_batches([batch]))
+            held = [
+                pa.nulls(batch.num_rows, unread[name]) if name in unread else part[name]
+                for name in names
+            ]
+            yield pa.table(held, names=names)
 
     def _seek(self, start: int) -> None:
         group = int(np.searchsorted(self.group_starts, start, side="right")) - 1
@@ -244,19 +258,22 @@ class ParquetReader(FileReader):
 
     def _spelt_out(self, table: Any) -> Any:
         """Return a batch with each text in its row; in the file a long one may be there once."""
-        pa = import_pyarrow()
-        for place, field in enumerate(table.schema):
-            if not pa.types.is_dictionary(field.type) or not _is_string(field.type.value_type):
-                continue
-            column = table.column(place)
-            n_bytes = sum(_spelt_bytes(chunk) for chunk in column.chunks)
-            if n_bytes > MOST_TEXT_BYTES:
-                raise ValueError(
-                    f"{self.title}: texts of the column {field.name!r} take {n_bytes} bytes in "
-                    f"{table.num_rows} rows; leave it out of the file, or shorten them."
-                )
-            table = table.set_column(place, field.name, column.cast(field.type.value_type))
-        return table
+        pa, columns = import_pyarrow(), list(table.columns)
+        sizes = {
+            place: sum(_spelt_bytes(chunk) for chunk in columns[place].chunks)
+            for place, field in enumerate(table.schema)
+            if pa.types.is_dictionary(field.type) and _is_string(field.type.value_type)
+        }
+        n_bytes = sum(sizes.values())
+        if n_bytes > max(MOST_TEXT_BYTES, TEXT_GROWTH * self.path.stat().st_size):
+            name = table.column_names[max(sizes, key=lambda place: sizes[place])]
+            raise ValueError(
+                f"{self.title}: texts take {n_bytes} bytes in {table.num_rows} rows, most of them "
+                f"in the column {name!r}; leave it out of the file, or shorten them."
+            )
+        for place in sizes:
+            columns[place] = columns[place].cast(columns[place].type.value_type)
+        return pa.table(columns, names=table.column_names)
 
     @property
     def _wanted(self) -> list[str]:
@@ -274,6 +291,12 @@ class ParquetReader(FileReader):
 def _is_string(kind: Any) -> bool:
     kinds = import_pyarrow().types
     return kinds.is_string(kind) or kinds.is_large_string(kind)
+
+
+def _is_unreadable(kind: Any) -> bool:
+    kinds = import_pyarrow().types
+    binary = (kinds.is_binary, kinds.is_large_binary, kinds.is_fixed_size_binary)
+    return kinds.is_nested(kind) or any(test(kind) for test in binary)
 
 
 def _spelt_bytes(coded: Any) -> int:

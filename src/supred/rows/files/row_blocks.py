@@ -182,7 +182,8 @@ class RowBlocks(ReadSource):
         if first.names:
             self.feature_names = np.array([column.name for column in wanted], dtype=object)
         for reader in self._readers:
-            reader.use(wanted, [reader.column_names.index(column.name) for column in wanted])
+            places = {name: place for place, name in enumerate(reader.column_names)}
+            reader.use(wanted, [places[column.name] for column in wanted])
 
     def _settle_sparse(self, columns: Any, n_features: int | None) -> None:
         given = {

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.common.arguments import one_line
-from supred.rows.files.columns import Column, check_names, import_pyarrow
+from supred.rows.files.columns import Column, check_names, check_width, import_pyarrow
 from supred.rows.files.readers import FileReader
 from supred.rows.files.reading import join
 
@@ -201,6 +201,7 @@ class TextLayout:
             fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
         except csv.Error as error:  # lines that end with a carriage return alone, say
             raise ValueError(f"{title}: the first line is no row of a table ({error}).") from None
+        check_width(len(fields), title)
         if header:
             check_names(fields, title)
         return cls(fields, separator)
