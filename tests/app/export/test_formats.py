@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 import supred
-from supred import LowDimSVC, MaxMarginProjection
+from supred import CategorySpace, LowDimSVC, MaxMarginProjection
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.model_file import TableModel
 from supred.app.tables.preparation import Preparation
@@ -186,7 +186,10 @@ def test_javascript_takes_rows_with_names(tmp_path):
     (tmp_path / "main.mjs").write_text(
         f'import {{ predict, columns }} from "./model.mjs";\n'
         f"console.log(JSON.stringify([predict({json.dumps(row)}).label, columns]));\n"
-        "try { predict([1]); } catch (error) { console.log(error.message); }\n"
+        "const bad = [Infinity, 'abc', []].map((width) => [width, 1, 'red', 's']);\n"
+        "for (const row of [[1], ...bad, { width: 1 }]) {\n"
+        "  try { predict(row); } catch (error) { console.log(error.message); }\n"
+        "}\n"
     )
     done = subprocess.run(
         ["node", "main.mjs"], capture_output=True, encoding="utf-8", check=True, cwd=tmp_path
@@ -195,7 +198,29 @@ def test_javascript_takes_rows_with_names(tmp_path):
         model.predict(rows_of(frame[:1], model.columns)).tolist()[0],
         ["width", "length", "colour", "size"],
     ]
-    assert done[1] == "a row has 4 values, got 1"
+    assert done[1:] == [
+        "a row has 4 values, got 1",
+        'width = "Infinity" is not a finite number',
+        'width = "abc" is not a finite number',
+        'width = "" is not a finite number',
+        'the row has no "length"; null is a gap',
+    ]
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_an_infinite_number_is_an_error_in_c(value, X, tmp_path):
+    """All Gaussians are zero there, so the scores are finite."""
+    rows = X[:1].copy()
+    rows[0, 3] = value
+    with pytest.raises(subprocess.CalledProcessError) as raised:
+        exported("c", fitted("LowDimSVC"), tmp_path, rows)
+    assert "not finite" in raised.value.stderr
+
+
+def test_large_integers_stay_apart_in_javascript(X):
+    labels = np.where(np.arange(len(X)) % 2, 2**53 + 1, 2**53)
+    model = CategorySpace().fit(X, labels)
+    assert f'"{2**53}","{2**53 + 1}"' in to_javascript(model)
 
 
 @pytest.mark.parametrize("kind", ["c", "javascript"])

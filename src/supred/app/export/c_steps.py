@@ -51,6 +51,12 @@ class Body:
     def inputs(self, inputs: Inputs) -> None:
         """Begin with the row: its numbers, and its texts as columns of 0 and 1."""
         self.n = len(inputs.numbers)
+        if self.n:  # a Gaussian of an infinite number is zero, and the scores would hide it
+            self.lines += [
+                f"for (int i = 0; i < {self.n}; i++) {{",
+                "    if (isinf(row[i])) return -1;",
+                "}",
+            ]
         if not inputs.texts:
             return
         target = self.array(inputs.n_columns)

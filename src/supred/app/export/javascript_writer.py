@@ -21,8 +21,9 @@ EXPORTS = """
  * `predict(row)` returns label, scores, probabilities (or null) and latent coordinates of a row,
  * an array of values in the order of `columns` (numbers first), or an object with these names as
  * keys. A number that is missing is null, "" or NaN; it is an error if the model was not told how
- * to fill gaps. `classes` are the labels, in the order of scores and probabilities; `categories`
- * the known values of each text column.
+ * to fill gaps, as is a text that is no number, or a key that is not there. `classes` are the
+ * labels, in the order of scores and probabilities; `categories` the known values of each text
+ * column.
  */
 export const { columns, classes, categories, predict } = modelOf(MODEL);
 """
@@ -97,15 +98,18 @@ def javascript_model(form: FiniteForm) -> dict[str, Any]:
         "columns": [*form.inputs.numbers, *form.inputs.texts],
         "nNumbers": len(form.inputs.numbers),
         "categories": [list(values) for values in form.inputs.categories],
-        "classes": [
-            label if isinstance(label, bool | int | str) else str(label)
-            for label in form.classes.tolist()
-        ],
+        "classes": [_label(label) for label in form.classes.tolist()],
         "decision": form.decision,
         "temperature": form.temperature,
         "toLatent": [_step(step, kind) for step in form.to_latent],
         "toScores": [_step(step, kind) for step in form.to_scores],
     }
+
+
+def _label(label: Any) -> bool | int | str:
+    """Return a label as JavaScript can tell it from others: integers beyond 2^53 as texts."""
+    exact = isinstance(label, bool | str) or (isinstance(label, int) and abs(label) < 2**53)
+    return label if exact else str(label)
 
 
 def _step(step: Step, kind: str) -> list[Any]:

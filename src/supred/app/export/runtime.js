@@ -82,16 +82,25 @@ function modelOf(MODEL) {
 
   const run = (steps, x) => steps.reduce((y, [name, ...values]) => MODEL_STEPS[name](y, ...values), x);
 
+  function valueOf(row, column) {
+    if (!Object.hasOwn(row, column)) throw new RangeError(`the row has no "${column}"; null is a gap`);
+    return row[column];
+  }
+
+  function finiteNumber(value, column) {
+    if (value === null || value === undefined || value === "" || Number.isNaN(value)) return NaN;
+    const number = typeof value === "object" ? NaN : Number(value);
+    if (!Number.isFinite(number)) throw new RangeError(`${column} = "${value}" is not a finite number`);
+    return number;
+  }
+
   function encoded(row) {
-    const values = Array.isArray(row) || ArrayBuffer.isView(row) ? row : columns.map((c) => row[c]);
+    const values = Array.isArray(row) || ArrayBuffer.isView(row) ? row : columns.map((c) => valueOf(row, c));
     if (values.length !== columns.length) {
       throw new RangeError(`a row has ${columns.length} values, got ${values.length}`);
     }
     const x = [];
-    for (let j = 0; j < MODEL.nNumbers; j++) {
-      const value = values[j];
-      x.push(value === null || value === undefined || value === "" ? NaN : Number(value));
-    }
+    for (let j = 0; j < MODEL.nNumbers; j++) x.push(finiteNumber(values[j], columns[j]));
     categories.forEach((known, k) => {
       const text = String(values[MODEL.nNumbers + k] ?? "");
       for (const value of known) x.push(value === text ? 1 : 0);

@@ -28,7 +28,7 @@ function pastedRow(text, columns) {
   const lines = text.split(/\r?\n/).filter((line) => line.trim());
   const separator = ['\t', ';', ','].find((char) => lines[0].includes(char)) || ',';
   const [first, second] = lines.map((line) => fieldsOf(line, separator));
-  const row = {};
+  const row = Object.create(null);
   if (second) {
     const known = columns.filter(({ name }) => first.includes(name));
     if (!known.length) throw new RangeError('the first of the two lines names no column of the table');
@@ -94,7 +94,7 @@ function startPlacing(data, view, redraw) {
   if (!data.model || !data.views.length) return;
   const { columns } = data.model;
   const model = modelOf(data.model.network);
-  const row = {};
+  const row = Object.create(null);
   const place = () => {
     try {
       const found = model.predict(row);
