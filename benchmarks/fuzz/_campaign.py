@@ -25,6 +25,7 @@ from benchmarks.fuzz import (
     estimators,
     forms,
     kills,
+    methods,
     model_files,
     properties,
     sources,
@@ -46,6 +47,7 @@ KINDS: dict[str, Recipe] = {
     "forms": forms.recipe,
     "arguments": arguments.recipe,
     "table_files": table_files.recipe,
+    "methods": methods.recipe,
 }
 # Of so many cases of the first kind one of this kind is run: they start processes or take long.
 EVERY = {"kills": 1000, "command_line": 4, "tables": 4, "sources": 16, "table_files": 4}

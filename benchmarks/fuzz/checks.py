@@ -5,9 +5,11 @@ exception is a failure, and so is a warning of NumPy's from inside the library.
 """
 
 import pickle
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,9 +38,12 @@ def no_numeric_warnings() -> Iterator[None]:
         yield
 
 
-def _refused(error: Exception) -> None:
+def refused(error: Exception) -> None:
+    """Check that an error is about the input."""
     text = str(error)
     assert len(text) > 15, f"the error says too little: {text!r}"
+    place = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
+    assert not {"scipy", "linalg"} & set(place.parts), f"an error of a library's: {text}"
     for phrase in UNCLEAR:
         assert phrase not in text, f"the error is not about the input: {text}"
 
@@ -57,7 +62,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         try:
             fitted = estimator.fit(X, y, **options)
         except ValueError as error:
-            _refused(error)
+            refused(error)
             fitted = None
     for rows, copy in zip(held, before[0], strict=True):
         assert np.array_equal(_dense(rows), copy), "X was changed"
@@ -100,11 +105,11 @@ def check_form(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Non
     before = [_bytes_of(given) for given in (X, y, sample_weight)]
     options = {} if sample_weight is None else {"sample_weight": sample_weight}
     # NumPy's own sums of numbers that are not finite warn.
-    with no_numeric_warnings() if _is_finite(X) else nullcontext():
+    with no_numeric_warnings() if is_finite(X) else nullcontext():
         try:
             fitted = estimator.fit(X, y, **options)
         except (ValueError, TypeError) as error:
-            _refused(error)
+            refused(error)
             fitted = None
         after = [_bytes_of(given) for given in (X, y, sample_weight)]
         assert before == after, "what was given was changed"
@@ -136,7 +141,8 @@ def _bytes_of(given: Any) -> bytes:
         return b""
 
 
-def _is_finite(X: Any) -> bool:
+def is_finite(X: Any) -> bool:
+    """Tell whether rows are finite; of what are no numbers, that they are."""
     try:
         return bool(np.isfinite(_dense(X)).all())
     except (TypeError, ValueError):

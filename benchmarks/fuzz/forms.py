@@ -56,6 +56,13 @@ LABELS = (
 
 def recipe(rng: np.random.Generator) -> str:
     """Return the lines of a case."""
+    lines = rows_and_labels(rng)
+    lines.append(f"checks.check_form({estimator(rng)}, X, y, weights)")
+    return HEAD + MORE + "\n".join(lines) + "\n"
+
+
+def rows_and_labels(rng: np.random.Generator) -> list[str]:
+    """Return lines that make X, n rows of d columns, y and weights."""
     n, d, n_classes = pick(rng, SIZES), pick(rng, WIDTHS), pick(rng, CLASSES)
     lines = [
         f"rng = np.random.default_rng({int(rng.integers(10**6))})",
@@ -74,5 +81,4 @@ def recipe(rng: np.random.Generator) -> str:
     for more in (ROWS, LABELS):
         if rng.random() < 0.6:
             lines.append(pick(rng, more))
-    lines.append(f"checks.check_form({estimator(rng)}, X, y, weights)")
-    return HEAD + MORE + "\n".join(lines) + "\n"
+    return lines

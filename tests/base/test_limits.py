@@ -407,3 +407,35 @@ def test_scores_beyond_single_precision_are_exported_in_double():
     """Where classes do not spread, squares of distances overflow in single precision."""
     model = KernelDiscriminantAnalysis().fit(np.eye(40)[[32, 22, 38, 18, 14]], [0, 1, 2, 3, 0])
     assert precise(finite_form_of(model)).double_sums
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(float).max, reason="no long doubles")
+def test_long_doubles_that_no_double_holds():
+    model = LowDimSVC(n_centers=5).fit(X, y)
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(X.astype(np.longdouble) * np.longdouble("1e400"))
+
+
+@pytest.mark.parametrize("gamma", [1e-9, 1e9])
+def test_kernel_discriminants_of_rows_of_unequal_size(gamma):
+    """The Gaussians of such rows were no kernel any more."""
+    rows = X * 10.0 ** np.random.default_rng(1).uniform(-10, 10, size=(30, 1))
+    model = KernelDiscriminantAnalysis(gamma=gamma).fit(rows, y)
+    assert np.isfinite(model.transform(rows)).all()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("made", [CategorySpace, KernelDiscriminantAnalysis])
+def test_a_ridge_far_below_rounding(made, kernel):
+    """Columns that are sums of others leave nothing but the ridge to divide by."""
+    rows = np.hstack([X, X @ np.ones((4, 2)), np.zeros((30, 1))])
+    model = made(kernel=kernel, alpha=1e-100).fit(rows, y)
+    assert model.score(rows, y) > 0.6
+
+
+def test_features_whose_scale_is_zero_can_be_exported():
+    many = np.hstack([X, np.exp(5 * np.random.default_rng(1).normal(size=(30, 60)))])
+    model = MaxMarginProjection(kernel="rbf-diagonal").fit(many, y)
+    assert (model.feature_scales_ == 0).any()
+    found = finite_form_of(model).evaluate(many)
+    np.testing.assert_allclose(found.scores, model.decision_function(many), atol=1e-9)

@@ -300,6 +300,7 @@ def test_classifiers(classifier, has_scores, has_probabilities):
     model = spectral(2, classifier=classifier)
     for state in (model, model.fit(X, some)):
         assert hasattr(state, "decision_function") == has_scores
+        assert hasattr(state, "score_latent") == has_scores
         assert hasattr(state, "predict_proba") == has_probabilities
     new, truth, _ = roll(200, 0, seed=1)
     labels = model.predict(new)

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 from scipy import sparse
 
@@ -47,3 +49,12 @@ def test_rows_that_are_decided_are_not_asked_for():
     sure[40:50] = 0.5
     rows = suggest_rows(W, C, 1.0, sure, 1, np.random.RandomState(0))
     assert 38 <= rows[0] <= 51
+
+
+def test_edges_whose_weights_vanish():
+    W = sparse.csr_array(random_graph(20) * 1e-320)
+    C = class_ties(some_labels(20, 2, 2), np.full(20, 1e-320), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = suggest_rows(W, C, 1.0, np.full((20, 2), 0.5), 3, np.random.RandomState(0))
+    assert len(set(rows)) == 3

@@ -79,6 +79,17 @@ def test_g_step_is_that_of_scikit_learn(n_classes):
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("C", [1e-30, 1e-9])
+def test_biases_of_a_tiny_penalty_are_the_shares_of_the_classes(n_classes, C):
+    Z, codes, _, _ = problem(n_classes, 3, n_rows=200)
+    coef, intercept = fitted(Z, codes, n_classes, C=C).parameters
+    shares = np.bincount(codes) / len(codes)
+    assert np.abs(coef).max() < 1e-6
+    found = intercept[-1] if n_classes == 2 else intercept[-1] - intercept[0]
+    np.testing.assert_allclose(found, np.log(shares[-1] / shares[0]), atol=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
 def test_binary_and_many_scores(n_classes):
     Z, codes, _, _ = problem(n_classes, 2, n_rows=100)
     found = fitted(Z, codes, n_classes)

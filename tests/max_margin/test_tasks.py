@@ -29,6 +29,14 @@ def test_stacked_tasks_are_those_given(as_sparse):
         np.testing.assert_array_equal(Y[own, k] == 1, y_k == "up")
 
 
+def test_points_of_the_latent_space_have_their_side_in_each_task():
+    X, Y = stack_tasks(make_tasks())
+    model = MaxMarginProjection(2).fit(X, Y)
+    labels = model.classify_latent(model.transform(X))
+    assert set(np.unique(labels)) == {-1, 1}
+    np.testing.assert_array_equal(labels, model.predict(X))
+
+
 def test_stacked_tasks_fit_as_each_alone():
     """As many components as tasks: each SVM is that of its own rows."""
     tasks = make_tasks()

@@ -32,6 +32,13 @@ def test_single_precision_far_from_zero():
     assert np.abs(plain - exact).max() > 0.1
 
 
+def test_narrow_gaussians_of_rows_of_unequal_size():
+    """The expansion of distances between large rows hides those of small ones."""
+    rows = X * np.geomspace(1e-3, 1e6, len(X))[:, None]
+    found = GaussianCenters.of(rows).kernel(rows, 1e3)
+    np.testing.assert_allclose(found, np.exp(-1e3 * cdist(rows, rows, "sqeuclidean")), atol=1e-9)
+
+
 def test_a_row_that_is_a_centre_has_distance_zero():
     squared = GaussianCenters.of(CENTERS).squared_distances(CENTERS)
     assert (squared >= 0).all()

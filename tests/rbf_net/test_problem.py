@@ -7,6 +7,15 @@ from scipy import sparse
 from supred.rbf_net.problem import distinct_rows, other_parts, scaling_of, split_rows
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+def test_a_large_constant_column_beside_small_ones(make):
+    """What rounding leaves of its mean stays small."""
+    X = np.column_stack([np.full(20, 1e36), np.random.default_rng(0).normal(size=(20, 3))])
+    rows = scaling_of(make(X), np.ones(20))(make(X))
+    assert np.abs(rows).max() < 10
+    assert np.ptp(rows[:, 1:], axis=0).min() > 1
+
+
 def test_copies_are_one_row_and_order_does_not_matter():
     rng = np.random.default_rng(0)
     X = rng.integers(3, size=(200, 4)).astype(float)

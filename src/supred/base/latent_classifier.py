@@ -102,7 +102,8 @@ class LatentClassifier(
         than those of the fit. `options` add to the `_input_options`.
         """
         accepted = {**self._options_for(X, far), **options}
-        with np.errstate(invalid="ignore"):  # its sum of finite numbers may be inf - inf
+        # Its sum of finite numbers may be inf - inf, and long doubles may be infinite as doubles.
+        with np.errstate(invalid="ignore", over="ignore"):
             found = validate_data(self, X, *y, reset=reset, **accepted)
         X, *labels = found if y else (found,)
         if sparse.issparse(X) and not X.has_canonical_format:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky, qr, solve_triangular
+from scipy.linalg import qr, solve_triangular
 
 from supred.numerics.class_scatter import (
     ClassRows,
@@ -24,6 +24,7 @@ from supred.numerics.class_scatter import (
 )
 from supred.numerics.kernel_basis import LandmarkKernel
 from supred.numerics.latent_maps import KernelMap, LatentMap, LinearMap
+from supred.numerics.shifted_cholesky import shifted_cholesky
 from supred.rows.blocks import rows_of
 
 ORIGINS = ("global", "class", "zero")
@@ -312,10 +313,7 @@ def whitening(S: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
            [0.   , 0.333]])
     """
     identity = np.eye(len(S))
-    try:
-        factor = cholesky(S + ridge * identity, lower=True)
-    except np.linalg.LinAlgError:  # classes without any spread leave nothing to divide by
-        return identity, identity
+    factor = np.tril(shifted_cholesky(S.copy(), ridge)[0])
     return solve_triangular(factor, identity, lower=True).T, factor
 
 

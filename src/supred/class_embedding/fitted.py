@@ -183,6 +183,7 @@ class FittedEmbedding(LatentClassifier):
     decision_function = available_if(_classifier_has("decision_function"))(
         LatentClassifier.decision_function
     )
+    score_latent = available_if(_classifier_has("decision_function"))(LatentClassifier.score_latent)
 
     @available_if(_classifier_has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:

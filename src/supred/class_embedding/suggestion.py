@@ -18,6 +18,8 @@ from supred.class_embedding.propagation import flow_from_classes
 N_DRAWS = 64
 # Of the flow's memberships, with few labels: by the log loss on other rows of MNIST.
 TEMPERATURE = 0.09
+# Weights of edges may vanish; one over a degree and its square should be numbers.
+LEAST_DEGREE = 1e-150
 
 
 def suggest_rows(
@@ -88,7 +90,7 @@ def draw_field(
         (np.repeat([1.0, -1.0], edges.nnz), ends), shape=(W.shape[0], edges.nnz)
     )
     # A component without a label would vary without limit: a weak tie everywhere.
-    weak = 1e-3 * max(float(degrees.mean()), np.finfo(float).tiny)
+    weak = 1e-3 * max(float(degrees.mean()), LEAST_DEGREE)
     total = ties + weak
     right = incidence @ noise
     right += np.sqrt(total)[:, None] * random_state.normal(size=right.shape)

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dtrtri
 
 from supred.numerics.class_scatter import class_means, members_of
 from supred.numerics.eigen import eigh
+from supred.numerics.shifted_cholesky import shifted_cholesky
 from supred.rows.blocks import rows_of
 
 # Directions along which the class means differ by less than this are rounding.
@@ -102,16 +103,15 @@ def fisher_of_features(
         return centred.T @ centred
 
     S = rows.sum(scatter, weights)
-    S[np.diag_indices_from(S)] += _ridge(alpha, float(np.trace(S)))
+    factor, _ = shifted_cholesky(S, _ridge(alpha, float(np.trace(S))))
     H = (means - mean).T * np.sqrt(shares)  # (D, K)
-    factor = cho_factor(S, lower=True)
-    T = cho_solve(factor, H)
+    T = cho_solve((factor, True), H)
     coefficients, ratios = _axes(np.eye(n_classes) - H.T @ T)
     axes = T @ coefficients
 
     def influence(block: Any) -> np.ndarray:
         centred = features(block) - mean
-        half = solve_triangular(factor[0], centred.T, lower=True)
+        half = solve_triangular(factor, centred.T, lower=True)
         return np.column_stack([np.einsum("ij,ij->j", half, half), centred @ axes])
 
     leverages, *coordinates = rows.map(influence).T
@@ -155,11 +155,9 @@ def fisher_of_kernel(
     # along the other directions, and the small differences below keep their digits.
     lift = max(spread, ridge)
     kernel += (lift * roots)[:, None] * roots
-    kernel[np.diag_indices_from(kernel)] += ridge
+    factor, ridge = shifted_cholesky(kernel, ridge)
     lifted = ridge / (ridge + lift)
-    # The transpose of a symmetric matrix lies in memory as LAPACK wants it.
-    factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
-    solved = cho_solve(factor, E)
+    solved = cho_solve((factor, True), E)
     # E^T kernel (kernel + ridge)^-1 E = 1 - ridge E^T (kernel + ridge)^-1 E
     along = np.sqrt(shares)  # E along = roots
     coefficients, ratios = _axes(ridge * (E.T @ solved) + (1.0 - lifted) * np.outer(along, along))
@@ -167,7 +165,7 @@ def fisher_of_kernel(
     axes = roots[:, None] * (solved @ coefficients)
     axes -= share[:, None] * axes.sum(axis=0)
     # kernel (kernel + ridge)^-1 = 1 - ridge (kernel + ridge)^-1, and the mean's own share
-    inverse = np.tril(dtrtri(factor[0], lower=True, overwrite_c=True)[0])
+    inverse = np.tril(dtrtri(factor, lower=True, overwrite_c=True)[0])
     freedom = ridge * np.einsum("ij,ij->j", inverse, inverse) - lifted * share
     targets = _class_targets(shares) @ coefficients
     residuals = ridge * (solved @ coefficients) / roots[:, None]

@@ -180,17 +180,19 @@ def log_g_step(
     first = np.zeros(shape) if start is None else np.column_stack(start)
     # The mean loss and what C leaves of the regulariser are numbers of about one.
     ridge = 1.0 / (C * weight)
+    # Weights that a small C keeps small have a unit of their own, or the biases would not move.
+    units = np.append(np.full(n_dimensions, 1.0 / np.sqrt(max(ridge, 1.0))), 1.0)
 
     def value(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        v = flat.reshape(shape)
+        v = flat.reshape(shape) * units
         loss, slope = blocks.sum(log_terms, (v[:, :-1], v[:, -1]))
         slope[:, :-1] += weight * ridge * v[:, :-1]
         penalty = 0.5 * ridge * float(np.square(v[:, :-1]).sum())
-        return loss / weight + penalty, slope.ravel() / weight
+        return loss / weight + penalty, (slope * units).ravel() / weight
 
     options = {"maxiter": MAX_ITER, "gtol": 1e-8, "ftol": 64 * np.finfo(float).eps, "maxls": 50}
-    found = minimize(value, first.ravel(), jac=True, method="L-BFGS-B", options=options)
-    best = found.x.reshape(shape)
+    found = minimize(value, (first / units).ravel(), jac=True, method="L-BFGS-B", options=options)
+    best = found.x.reshape(shape) * units
     return Classifier((best[:, :-1].copy(), best[:, -1].copy()), float(found.fun) / ridge)
 
 

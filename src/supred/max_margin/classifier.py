@@ -369,14 +369,11 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
             return scores
         return decision_scores(scores, len(self.classes_), self._kind)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each row of `X`.
+    def _classify(self, Z: np.ndarray) -> np.ndarray:
+        return np.where(self._decide(Z) > 0, 1, -1) if self.multitask_ else super()._classify(Z)
 
-        If `fit` got a matrix Y, its side in each task: -1 and +1, shape (n_rows, n_tasks).
-        """
-        check_is_fitted(self)
-        if self.multitask_:
-            return np.where(self.decision_function(X) > 0, 1, -1)
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each row; of a matrix Y its side in each task, -1 or +1."""
         return super().predict(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from supred.common.arrays import Place, at_least, cast, is_foreign, on_host, place_of
 from supred.rows.blocks import rows_of
 
 # A tile of this many numbers (1 MB in single precision) stays in the cache of a core.
 TILE_NUMBERS = 250_000
-# Gaussians of larger exponents than this lose their digits in single precision.
-MOST_IN_SINGLE = 1e4
+# Gaussians of larger exponents than these lose their digits, as the expansion of a distance does.
+MOST_IN_SINGLE, MOST_IN_DOUBLE = 1e4, 1e10
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,13 @@ class GaussianCenters:
 
     def kernel(self, X: Any, gamma: float) -> np.ndarray:
         """Return ``exp(-gamma ||x_n - c_m||^2)``, shape (n_rows, n_centers)."""
-        if X.dtype == np.float32 and gamma * float(self.squared_norms.max()) > MOST_IN_SINGLE:
-            # So narrow that the rounding of a distance would show: a row alone, and among others.
+        # So narrow that the rounding of a distance would show: a row alone, and among others.
+        most = gamma * float(self.squared_norms.max())
+        if X.dtype == np.float32 and most > MOST_IN_SINGLE:
             doubles = GaussianCenters.of(self.original.astype(np.float64))
             return doubles.kernel(X.astype(np.float64), gamma).astype(np.float32)
+        if most > MOST_IN_DOUBLE and not sparse.issparse(X) and not is_foreign(X):
+            return gaussians_of(cdist(X, self.original, "sqeuclidean"), gamma)
         return gaussians_of(self.squared_distances(X), gamma)
 
 

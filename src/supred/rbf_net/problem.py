@@ -30,6 +30,8 @@ MOST_HELD_OUT = 10_000
 # A column that deviates by less from its mean counts as constant: its factor, times what is
 # learned, must be a number in the precision of the rows.
 LEAST_DEVIATION = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-300}
+# Binary digits that shifts and factors are rounded to.
+DIGITS = 30
 # Scaled rows that differ by less are taken for one.
 SAME = 1e-9
 
@@ -48,7 +50,7 @@ class Scaling:
 
     @classmethod
     def rounded(cls, shift: np.ndarray, factor: np.ndarray) -> "Scaling":
-        """Return a scaling to a few digits less than double precision has.
+        """Return a scaling to `DIGITS` digits, less than double precision has.
 
         Sums over other blocks of the same rows differ in their last digits; the models of rows
         in memory, in files and on a cluster should not.
@@ -63,9 +65,8 @@ class Scaling:
 
 
 def _shortened(values: np.ndarray) -> np.ndarray:
-    """Return numbers to 30 binary digits."""
     mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.round(mantissa * 2.0**30), exponent - 30)
+    return np.ldexp(np.round(mantissa * 2.0**DIGITS), exponent - DIGITS)
 
 
 def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
@@ -96,6 +97,8 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
         deviation = np.full(len(mean), typical)
     least_deviation = LEAST_DEVIATION[np.dtype(type_name(X))] / unit
     deviation = np.where(deviation > least_deviation, deviation, typical)
+    # what rounding leaves of a mean must not become large beside columns that are far smaller
+    deviation = np.maximum(deviation, 2.0**-DIGITS * np.abs(mean))
     return Scaling.rounded(mean * unit, 1.0 / (deviation * unit))
 
 

@@ -203,7 +203,7 @@ def _max_margin(model: Any) -> Chain:
         to_scores: list[Step] = [_linear_scores(model)]
     else:
         scales = _doubles(model.feature_scales_)
-        chosen = np.flatnonzero(scales)
+        chosen = model._model.features  # the scale of some may be zero
         support = _doubles(model.support_vectors_)
         to_latent = [Select(chosen), Scale(np.zeros(len(chosen)), np.sqrt(scales[chosen]))]
         to_scores = [
