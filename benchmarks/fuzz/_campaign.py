@@ -22,6 +22,7 @@ import numpy as np
 from benchmarks.fuzz import (
     arguments,
     command_line,
+    comparisons,
     estimators,
     forms,
     kills,
@@ -48,9 +49,17 @@ KINDS: dict[str, Recipe] = {
     "arguments": arguments.recipe,
     "table_files": table_files.recipe,
     "methods": methods.recipe,
+    "comparisons": comparisons.recipe,
 }
 # Of so many cases of the first kind one of this kind is run: they start processes or take long.
-EVERY = {"kills": 1000, "command_line": 4, "tables": 4, "sources": 16, "table_files": 4}
+EVERY = {
+    "kills": 1000,
+    "command_line": 4,
+    "tables": 4,
+    "sources": 16,
+    "table_files": 4,
+    "comparisons": 2,
+}
 # Seconds of processor time that a case may take, of the clock's this many times more: other
 # programs may use the machine.
 CASE_SECONDS, PATIENCE = 60, 10

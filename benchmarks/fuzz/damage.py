@@ -1,4 +1,4 @@
-"""Damaged, edited and hostile model files: they are refused with one line, or they work."""
+"""Damaged and hostile models and comparisons: they are refused with one line, or they work."""
 
 import io
 import json
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._memory import peak_bytes
+from benchmarks.fuzz.commands import call, check_call
 
 MOST_MEGABYTES = 500
 VALUES: tuple[Any, ...] = (
@@ -35,6 +36,19 @@ def model_bytes(name: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.supred"
         save_model(fitted, path)
+        return path.read_bytes()
+
+
+@lru_cache(maxsize=1)
+def comparison_bytes() -> bytes:
+    """Return the file of a small comparison."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "results"
+        options = ("--budget", "10s", "--methods", "LDA,LowDimSVC", "--no-report", "--no-tune")
+        answer = call("compare", "--dataset", "iris", *options, "--save", str(path))
+        assert answer.code == 0, answer.err
         return path.read_bytes()
 
 
@@ -148,8 +162,7 @@ def check_damaged(name: str, way: str, seed: int) -> None:
 
     content = WAYS[way](model_bytes(name), np.random.default_rng(seed))
     Path("model.supred").write_bytes(content)
-    before = peak_bytes()
-    refusal = None
+    before, refusal = peak_bytes(), None
     try:
         found = load_model("model.supred")
         answers = found.predict(np.zeros((2, 4)))
@@ -161,5 +174,18 @@ def check_damaged(name: str, way: str, seed: int) -> None:
     if refusal is not None:
         assert "\n" not in refusal, f"the error has several lines: {refusal}"
         assert len(refusal) > 10, f"the error says too little: {refusal!r}"
+    _check_growth(before)
+
+
+def check_damaged_comparison(way: str, seed: int) -> None:
+    """Damage the file of a comparison and make its page: one clear line, or a page."""
+    content = WAYS[way](comparison_bytes(), np.random.default_rng(seed))
+    Path("results").write_bytes(content)
+    before = peak_bytes()
+    check_call("report", "results", "--out", "page.html")
+    _check_growth(before)
+
+
+def _check_growth(before: int) -> None:
     grown = (peak_bytes() - before) / 2**20
     assert grown < MOST_MEGABYTES, f"loading took {grown:.0f} MB"

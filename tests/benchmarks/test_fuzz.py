@@ -19,6 +19,7 @@ CASES = {
     "arguments": 80,
     "table_files": 12,
     "methods": 60,
+    "comparisons": 30,
 }
 # Cases of other seeds that failed once.
 FAILED_ONCE = [

@@ -61,7 +61,7 @@ def principal_directions(rows: np.ndarray, weights: np.ndarray, rank: int) -> np
         _, vectors = eigh(covariance, subset_by_index=(n_features - rank, n_features - 1))
         directions = vectors[:, ::-1]
     else:
-        _, _, right = randomized_svd(spread, rank, random_state=0)
+        _, _, right = randomized_svd(spread, min(rank, *spread.shape), random_state=0)
         directions = right.T
     # the sign of an eigenvector is arbitrary: make the largest entry positive
     largest = np.abs(directions).argmax(axis=0)

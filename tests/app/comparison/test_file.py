@@ -2,10 +2,12 @@
 
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from supred.app.cli.main import main
 from supred.app.comparison.file import load_comparison, save_comparison
 from supred.base.container import ModelFileError
 from tests.app.report.pages import EVIL, made_up
@@ -50,3 +52,13 @@ def _with_text(document, name):
         return value
 
     return json.dumps(edit(document))
+
+
+@pytest.mark.parametrize("held_out", [np.full(6, np.inf), np.full(6, "x"), np.ones(2, dtype=bool)])
+def test_a_page_of_an_edited_map_is_one_line_of_error(tmp_path, held_out, capsys):
+    comparison = made_up()
+    edited = replace(comparison, class_map=replace(comparison.class_map, held_out=held_out))
+    save_comparison(edited, tmp_path / "kept")
+    assert main(["report", str(tmp_path / "kept"), "--out", str(tmp_path / "page.html")]) == 2
+    assert "damaged (ValueError: held_out of the map must tell" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()

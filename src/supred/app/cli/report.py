@@ -6,8 +6,9 @@ from pathlib import Path
 from supred.app.cli._output import print_json, say
 from supred.app.cli.compare import as_json
 from supred.app.comparison.file import load_comparison
-from supred.app.report import write_report
-from supred.common.files import check_output
+from supred.app.report.page import report_page
+from supred.base.container import one_line
+from supred.common.files import atomic_write, check_output
 
 
 def run(options: argparse.Namespace) -> int:
@@ -15,7 +16,10 @@ def run(options: argparse.Namespace) -> int:
     page = options.out or f"{Path(options.results).stem}-report.html"
     check_output(page, overwrite=options.force)
     comparison = load_comparison(options.results)
-    write_report(comparison, page, with_model=not options.no_model, overwrite=options.force)
+    with one_line(options.results):
+        text = report_page(comparison, with_model=not options.no_model)
+    with atomic_write(page, overwrite=options.force) as file:
+        file.write(text.encode("utf-8"))
     say(options, f"Report: {page}")
     if options.json:
         print_json(as_json(comparison, page))

@@ -25,8 +25,8 @@ def check_comparison(comparison: Comparison) -> None:
             f"row_names has {len(comparison.row_names)} entries for {n_rows} rows; "
             "give one per row."
         )
-    if comparison.held_out is not None and np.shape(comparison.held_out) != (n_rows,):
-        raise ValueError(f"held_out has shape {np.shape(comparison.held_out)}, needs ({n_rows},).")
+    if comparison.held_out is not None:
+        _check_held_out("held_out", comparison.held_out, n_rows)
     pictures: list[tuple[str, Any, Any, Any]] = [
         (method.name, method.predicted, method.latent, method.regions)
         for method in comparison.methods
@@ -35,6 +35,7 @@ def check_comparison(comparison: Comparison) -> None:
         found = comparison.class_map
         if not isinstance(found.model, dict | None):
             raise ValueError(f"model of the map is {type(found.model).__name__}, needs a dict.")
+        _check_held_out("held_out of the map", found.held_out, n_rows)
         pictures.append(("the map", found.predicted, found.latent, found.regions))
     for name, predicted, latent, regions in pictures:
         if predicted is not None:
@@ -54,6 +55,15 @@ def check_comparison(comparison: Comparison) -> None:
                 )
             flat = np.ravel(regions.class_index)
             _check_class_index(f"regions of {name}", flat, flat.size, n_classes)
+
+
+def _check_held_out(name: str, values: Any, n_rows: int) -> None:
+    values = np.asarray(values)
+    if values.shape != (n_rows,) or values.dtype.kind != "b":
+        raise ValueError(
+            f"{name} must tell of {n_rows} rows, true or false, got {values.dtype} of shape "
+            f"{values.shape}."
+        )
 
 
 def _check_class_index(name: str, values: Any, length: int, n_classes: int) -> None:

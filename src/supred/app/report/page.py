@@ -104,15 +104,22 @@ def write_report(
     >>> "Four rows" in page and "http://" not in page
     True
     """
+    page = report_page(comparison, max_points=max_points, with_model=with_model)
+    with atomic_write(path, overwrite=overwrite) as file:
+        file.write(page.encode("utf-8"))
+    return Path(path)
+
+
+def report_page(
+    comparison: Comparison, *, max_points: int = 20_000, with_model: bool = True
+) -> str:
+    """Return the text that `write_report` writes."""
     check_comparison(comparison)
     if max_points < 1:
         raise ValueError(f"max_points={max_points} must be at least 1.")
     if not with_model and comparison.class_map is not None:
         comparison = replace(comparison, class_map=replace(comparison.class_map, model=None))
-    page = _small_enough(comparison, max_points).encode("utf-8")
-    with atomic_write(path, overwrite=overwrite) as file:
-        file.write(page)
-    return Path(path)
+    return _small_enough(comparison, max_points)
 
 
 def _small_enough(comparison: Comparison, max_points: int) -> str:
