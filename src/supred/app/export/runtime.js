@@ -83,7 +83,7 @@ function modelOf(MODEL) {
   const run = (steps, x) => steps.reduce((y, [name, ...values]) => MODEL_STEPS[name](y, ...values), x);
 
   function valueOf(row, column) {
-    if (!Object.hasOwn(row, column)) throw new RangeError(`the row has no "${column}"; null is a gap`);
+    if (!(column in row)) throw new RangeError(`the row has no "${column}"; null is a gap`);
     return row[column];
   }
 
