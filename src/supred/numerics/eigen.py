@@ -10,7 +10,8 @@ def eigh(
     """Return eigenvalues in ascending order and the eigenvectors as columns.
 
     SciPy's default, relatively robust representations, fails now and then on matrices with
-    clusters of equal eigenvalues. The QR algorithm takes longer and does not.
+    clusters of equal eigenvalues, or finds fewer than there are. The QR algorithm takes longer and
+    does not.
 
     Parameters
     ----------
@@ -26,9 +27,12 @@ def eigh(
     >>> eigh(np.diag([3.0, 1.0, 2.0]), subset_by_index=(1, 2))[0]
     array([2., 3.])
     """
+    first, last = subset_by_index or (0, len(matrix) - 1)
     try:
-        return linalg.eigh(matrix, subset_by_index=subset_by_index)
+        values, vectors = linalg.eigh(matrix, subset_by_index=subset_by_index)
+        if len(values) == last - first + 1:
+            return values, vectors
     except linalg.LinAlgError:
-        values, vectors = linalg.eigh(matrix, driver="ev")
-        first, last = subset_by_index or (0, len(matrix) - 1)
-        return values[first : last + 1], vectors[:, first : last + 1]
+        pass
+    values, vectors = linalg.eigh(matrix, driver="ev")
+    return values[first : last + 1], vectors[:, first : last + 1]
