@@ -433,6 +433,12 @@ def test_a_ridge_far_below_rounding(made, kernel):
     assert model.score(rows, y) > 0.6
 
 
+def test_exponents_beyond_single_precision_are_exported_in_double():
+    """A square of a centre was infinite, and an infinite number less another is none."""
+    model = LowDimSVC(n_centers=5, gamma=1e5).fit(1e18 * X, y)
+    assert precise(finite_form_of(model)).double_sums
+
+
 def test_features_whose_scale_is_zero_can_be_exported():
     many = np.hstack([X, np.exp(5 * np.random.default_rng(1).normal(size=(30, 60)))])
     model = MaxMarginProjection(kernel="rbf-diagonal").fit(many, y)

@@ -21,6 +21,8 @@ ARITHMETIC = ("auto", "single", "double")
 # is promised.
 LARGEST_ERROR = 5e-6
 LARGEST_ROUNDING = 3e-6
+# Parts of an exponent of a Gaussian; far larger ones are infinite in single precision.
+LARGEST_EXPONENT = 1e30
 N_PROBES = 200
 
 
@@ -83,10 +85,20 @@ def precise(form: FiniteForm, arithmetic: str = "auto") -> Precise:
         double_sums
         or double_numbers
         # Far from all centres a direction is made of numbers that single precision cannot hold.
-        or any(isinstance(step, UnitLength) for step in steps)
+        or any(
+            isinstance(step, UnitLength) or _largest_exponent(step) > LARGEST_EXPONENT
+            for step in steps
+        )
         or _error(_run_in_single(steps, rows), expected) > LARGEST_ERROR
     )
     return Precise(form if double_numbers else in_single(form), double_sums, double_numbers)
+
+
+def _largest_exponent(step: Step) -> float:
+    """Return the largest gamma ||c||^2 of Gaussians; 0 for other steps."""
+    if not isinstance(step, Gaussians):
+        return 0.0
+    return float(np.max(step.gammas * np.sum(np.square(step.centers), axis=1)))
 
 
 def _probes(form: FiniteForm) -> tuple[tuple[Step, ...], np.ndarray] | None:
