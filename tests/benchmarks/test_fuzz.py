@@ -50,6 +50,8 @@ FAILED_ONCE = [
     (1816, "sources", 5),
     (1906, "estimators", 185),
     (2003, "methods", 91),
+    (2311, "methods", 180),
+    (2312, "methods", 73),
 ]
 SHARES = 4  # so that processes can divide the work
 

@@ -133,3 +133,27 @@ def test_rows_too_far_apart_for_a_gradient():
         result = learn_scales(X, signs, np.ones((2, 1)), np.full(2, 1e9))
     np.testing.assert_array_equal(result.scales, 1e9)
     assert result.stopping_reason == "converged"
+
+
+class NoSolution:
+    """LIBSVM where rounding hides the margin: all at its bound, and "solved"."""
+
+    fit_status_, n_iter_, intercept_ = 0, np.array([9]), np.zeros(1)
+
+    def __init__(self, **options):
+        self.C = options["C"]
+
+    def fit(self, kernel, signs, sample_weight):
+        self.support_ = np.arange(len(signs))
+        self.dual_coef_ = (self.C * sample_weight * signs)[None]
+
+
+def test_a_dual_objective_below_zero_is_no_solution(monkeypatch):
+    monkeypatch.setattr("supred.max_margin.rbf_scales.SVC", NoSolution)
+    X, signs = np.arange(8.0)[:, None], np.resize([1, -1], (8, 1))
+    svms = solve_kernel_svms(np.eye(8), signs, np.full((8, 1), 4.0))
+    assert svms.objective < 0
+    assert not svms.solved
+    found = learn_scales(X, signs, np.full((8, 1), 1e9), np.ones(1))
+    assert found.stopping_reason == "completed"
+    assert len(found.history["objective"]) == 1

@@ -41,7 +41,7 @@ class KernelSVMs:
     objective : float
         F: the sum of the dual objectives.
     solved : bool
-        Whether LIBSVM came to an end with every task.
+        Whether LIBSVM came to an end with every task, one that can be.
     """
 
     dual_coef: np.ndarray
@@ -107,7 +107,8 @@ def solve_kernel_svms(kernel: np.ndarray, signs: np.ndarray, bounds: np.ndarray)
         intercept[k] = svm.intercept_[0]
         solved &= svm.fit_status_ == 0 and int(svm.n_iter_.max()) < most
     objective = np.abs(dual_coef).sum() - 0.5 * np.vdot(dual_coef, kernel @ dual_coef)
-    return KernelSVMs(dual_coef, intercept, float(objective), solved)
+    # No maximum of a dual objective is below zero, which it is where nothing is a support vector.
+    return KernelSVMs(dual_coef, intercept, float(objective), solved and bool(objective >= 0))
 
 
 def scales_gradient(X: np.ndarray, kernel: np.ndarray, dual_coef: np.ndarray) -> np.ndarray:

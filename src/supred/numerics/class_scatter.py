@@ -25,6 +25,8 @@ FEW_NUMBERS = 300_000
 CLUSTERED = 1e-9
 # A matrix up to this size is taken as a whole where Lanczos does not find its eigenvalue.
 MOST_DENSE = 3000
+# A restart of Lanczos for so many rows of the matrix takes about as long as that.
+ROWS_PER_RESTART = 15
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,8 @@ def largest_eigenpair(
         return 0.0, start / np.linalg.norm(start)
     operator = LinearOperator((size, size), matvec=multiply, matmat=multiply, dtype=float)
     # With many eigenvalues beside the largest the last digits are noise.
-    for accuracy, steps in ((tol, 5 * size), (max(tol, CLUSTERED), 20 * size)):
+    restarts = 5 + size // ROWS_PER_RESTART if size <= MOST_DENSE else 5 * size
+    for accuracy, steps in ((tol, restarts), (max(tol, CLUSTERED), 20 * size)):
         options: dict[str, Any] = {"v0": start, "tol": accuracy, "maxiter": steps}
         try:
             values, vectors = eigsh(operator, k=1, which="LA", **options)
