@@ -439,6 +439,15 @@ def test_exponents_beyond_single_precision_are_exported_in_double():
     assert precise(finite_form_of(model)).double_sums
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_equal_rows_are_not_taken_apart_by_rounding(kernel):
+    rows = np.full((22, 1), np.random.default_rng(770949).normal(), dtype=np.float32)
+    weights = np.random.default_rng(0).uniform(0.1, 2.0, size=22)
+    model = CategorySpace(kernel=kernel, class_weight="balanced")
+    model.fit(rows, np.arange(22) % 3, sample_weight=weights)
+    assert np.abs(model.transform(rows)).max() < 1e3
+
+
 def test_features_whose_scale_is_zero_can_be_exported():
     many = np.hstack([X, np.exp(5 * np.random.default_rng(1).normal(size=(30, 60)))])
     model = MaxMarginProjection(kernel="rbf-diagonal").fit(many, y)

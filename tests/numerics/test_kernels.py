@@ -57,6 +57,12 @@ def test_scale_rule(make):
 
 def test_scale_rule_of_constant_features():
     assert scale_gamma(np.ones((5, 2)), np.ones(5)) == 1.0
+    for value in RNG.normal(size=20):  # whose weighted mean is off by rounding
+        rows, weights = np.full((50, 3), value), RNG.uniform(size=50)
+        assert scale_gamma(rows, weights) == 1.0
+        assert scale_gamma(sparse.csr_matrix(rows), weights) == 1.0
+        rows[0] *= 1 + 1e-6
+        assert scale_gamma(rows, weights) > 1e6
 
 
 def test_rows_in_any_order_give_gaussians_in_rows():

@@ -28,6 +28,8 @@ from supred.numerics.shifted_cholesky import shifted_cholesky
 from supred.rows.blocks import rows_of
 
 ORIGINS = ("global", "class", "zero")
+# Relative error of a feature that a kernel makes.
+ROUNDING = 16 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -215,8 +217,8 @@ def build_problem(
         if alpha is not None:
             within = R.sum(axis=0) / totals.sum()
             between = totals @ np.sum((means - mean) ** 2, axis=1) / totals.sum()
-            ridge = alpha * (float(np.trace(within)) + float(between))
-            whitener, unwhitener = whitening(within, ridge)
+            variance = float(np.trace(within)) + float(between)
+            whitener, unwhitener = whitening(within, _ridge(alpha, variance, mean))
         offsets = means - origins
         R += totals[:, None, None] * offsets[:, :, None] * offsets[:, None, :]
         if whitener is not None:
@@ -231,7 +233,7 @@ def build_problem(
         else:
             centred = unexplained(Phi, everyone, weights)
         within = centred.T @ centred / weights.sum()
-        whitener, unwhitener = whitening(within, alpha * variance)
+        whitener, unwhitener = whitening(within, _ridge(alpha, variance, mean))
         Phi, means, mean, origins = (A @ whitener for A in (Phi, means, mean, origins))
     nothing = np.zeros(n_dims)
     class_rows = tuple(
@@ -295,6 +297,15 @@ def build_sparse_problem(
 def _origins(origin: str, means: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Return the o_k, shape (n_classes, n_dims)."""
     return {"global": np.tile(mean, (len(means), 1)), "class": means, "zero": 0 * means}[origin]
+
+
+def _ridge(alpha: float, variance: float, mean: np.ndarray) -> float:
+    """Return alpha times the variance, but no less than rounding leaves of equal features.
+
+    Where the variance is no more than that, nothing is there to be whitened: one.
+    """
+    least = ROUNDING**2 * float(mean @ mean)
+    return max(alpha * variance, least) if variance > least else 1.0
 
 
 def whitening(S: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:

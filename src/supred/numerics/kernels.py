@@ -160,9 +160,12 @@ def scale_gamma(X: Any, weights: np.ndarray) -> float:
     """
     rows = rows_of(X)
     mean = on_host(rows.sum(_weighted_sum, weights)) / weights.sum()
-    # The variance about a mean that is off by rounding is too large by the square of the error.
+    # The variance about a mean that is off by rounding is too large by the square of the error;
+    # that of sparse rows is a difference of squares.
     total = rows.sum(partial(_weighted_spread, origin=mean), weights) / weights.sum()
-    return 0.5 / total if total > 0 else 1.0
+    error = (16 + np.sqrt(len(weights))) * np.finfo(float).eps
+    least = (error if rows.is_sparse else error**2) * float(mean @ mean)
+    return 0.5 / total if total > least else 1.0
 
 
 def _weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:
