@@ -31,7 +31,7 @@ def shifted_cholesky(matrix: np.ndarray, shift: float) -> tuple[np.ndarray, floa
     >>> np.tril(factor), shift
     (array([[2., 0.],
            [2., 3.]]), 1.0)
-    >>> shifted_cholesky(np.array([[1.0, 1.0], [1.0, 1.0 - 1e-12]]), 0.0)[1] < 1e-11
+    >>> bool(shifted_cholesky(np.array([[1.0, 1.0], [1.0, 1.0 - 1e-12]]), 0.0)[1] < 1e-11)
     True
     """
     # The transpose of a symmetric matrix lies in memory as LAPACK wants it.
@@ -47,6 +47,6 @@ def shifted_cholesky(matrix: np.ndarray, shift: float) -> tuple[np.ndarray, floa
     whole[np.diag_indices_from(whole)] = diagonal
     values = eigvalsh(whole)
     rounding = 10 * len(whole) * np.finfo(float).eps * float(np.abs(values).max())
-    shift = max(shift, rounding - 2 * float(min(values[0], 0.0))) or 1.0
+    shift = max(shift, rounding - 2 * min(float(values[0]), 0.0)) or 1.0
     whole[np.diag_indices_from(whole)] += shift
     return np.linalg.cholesky(whole), shift

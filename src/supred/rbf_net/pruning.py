@@ -65,8 +65,8 @@ def prune_basis(
     >>> from supred.rbf_net.pruning import prune_basis
     >>> phi = np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [2.0, 2.0, 5.0]])
     >>> found = prune_basis(phi, np.ones(3), np.ones((3, 1)), np.eye(1), 2, ridge=1e-9)
-    >>> found.kept, found.W.round(3).ravel()
-    (array([1, 2]), array([2., 1.]))
+    >>> len(found.kept), found.W.round(3).ravel()
+    (2, array([2., 1.]))
     """
     phi = np.asarray(phi, dtype=float)
     total = float(weights.sum())
