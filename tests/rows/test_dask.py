@@ -250,8 +250,9 @@ def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(client, digits, 
     with pytest.warns(Warning, match="did not converge"):
         model = LowDimSVC(**make).fit(*chunked(X, y))
     assert killed == [2]
-    np.testing.assert_array_equal(model.coef_, reference.coef_)
-    np.testing.assert_array_equal(model.transform(X), reference.transform(X))
+    # The last digits of a product depend on where BLAS finds its arrays in a worker's memory.
+    np.testing.assert_allclose(model.coef_, reference.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.transform(X), reference.transform(X), rtol=1e-6, atol=1e-8)
 
 
 def test_a_worker_killed_while_it_computes_is_made_up_for(client):
