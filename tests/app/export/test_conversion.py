@@ -16,6 +16,7 @@ from supred import (
     KernelDiscriminantAnalysis,
     LowDimSVC,
     LowDimSVCCV,
+    MaxMarginProjection,
 )
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import ExportError, in_single, run, simplified
@@ -24,6 +25,7 @@ from supred.app.export.quantise import quantised
 from supred.app.export.steps import Affine, Gaussians, Scale
 from supred.export import quantisation_errors
 from tests.app.export.models import MODELS, fitted, rows_and_labels
+from tests.family import blobs
 
 
 @pytest.fixture(scope="module")
@@ -178,3 +180,25 @@ def test_bytes_cost_little(digits):
     before, after = quantisation_errors(model, X[1::2], y[1::2])
     assert before == np.mean(model.predict(X[1::2]) != y[1::2])
     assert after == np.mean(packed.labels[1::2] != y[1::2])
+
+
+def test_scores_beyond_single_precision_are_exported_in_double():
+    """Where classes do not spread, squares of distances overflow in single precision."""
+    model = KernelDiscriminantAnalysis().fit(np.eye(40)[[32, 22, 38, 18, 14]], [0, 1, 2, 3, 0])
+    assert precise(finite_form_of(model)).double_sums
+
+
+def test_exponents_beyond_single_precision_are_exported_in_double():
+    """A square of a centre was infinite, and an infinite number less another is none."""
+    X, y = blobs(30, 4)
+    model = LowDimSVC(n_centers=5, gamma=1e5).fit(1e18 * X, y)
+    assert precise(finite_form_of(model)).double_sums
+
+
+def test_features_whose_scale_is_zero_can_be_exported():
+    X, y = blobs(30, 4)
+    many = np.hstack([X, np.exp(5 * np.random.default_rng(1).normal(size=(30, 60)))])
+    model = MaxMarginProjection(kernel="rbf-diagonal").fit(many, y)
+    assert (model.feature_scales_ == 0).any()
+    found = finite_form_of(model).evaluate(many)
+    np.testing.assert_allclose(found.scores, model.decision_function(many), atol=1e-9)
