@@ -16,6 +16,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from supred.common.arguments import OutOfRangeError
+
 # Errors that come from the depths of a library rather than from a check of the input.
 UNCLEAR = (
     "array must not contain infs or NaNs",
@@ -113,9 +115,15 @@ def check_form(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Non
             fitted = None
         after = [_bytes_of(given) for given in (X, y, sample_weight)]
         assert before == after, "what was given was changed"
-        if fitted is not None:
+        if fitted is None:
+            return
+        try:
             usable(fitted, X)
-            _keeps(fitted, X)
+        except OutOfRangeError:  # rows without weight are like any others to predict
+            assert sample_weight is not None, "rows of the training are refused"
+            assert np.min(sample_weight) == 0, "rows of the training are refused"
+            return
+        _keeps(fitted, X)
 
 
 def _keeps(fitted: Any, X: Any) -> None:

@@ -21,6 +21,9 @@ STEPS_ON_DEVICE = 64
 # Features are brought to unit variance one by one if fewer than this many, or this share, of them
 # carry the variance: one in millimetres among others in metres. Otherwise all by one factor.
 LEAST_EFFECTIVE, LEAST_EFFECTIVE_SHARE = 1.5, 0.1
+# By one factor too if no more than this share of the numbers differs from zero, as in counts of
+# words: unit variance would make the rare ones large. The form of the rows has no say in it.
+MOST_FILLED = 0.05
 # Below this many rows, folds take the place of one held-out part.
 FOLDED_ROWS, N_FOLDS = 500, 3
 # A held-out part has at least this many rows, or this share of the rows.
@@ -81,7 +84,8 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     largest = float(np.max(on_host(rows.map(_largest))))
     unit = largest if largest > 0 else 1.0
     shares = weights / weights.sum()
-    mean = on_host(rows.sum(partial(_weighted_sum, unit=unit), shares))
+    sums, filled = rows.sum(partial(_weighted_sums, unit=unit), shares)
+    mean = on_host(sums)
     variance = on_host(rows.sum(partial(_weighted_squares, unit=unit, mean=mean), shares))
     # what is left of a constant column by rounding
     variance = np.where(variance > 1e-20 * np.square(mean), variance, 0.0)
@@ -93,7 +97,8 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     least = max(LEAST_EFFECTIVE, LEAST_EFFECTIVE_SHARE * len(variance))
     deviation = np.sqrt(variance)
     typical = float(np.sqrt(total / np.count_nonzero(variance)))
-    if rows.is_sparse or effective >= min(least, len(variance)):
+    few_numbers = float(filled) < MOST_FILLED * len(mean)
+    if few_numbers or effective >= min(least, len(variance)):
         deviation = np.full(len(mean), typical)
     least_deviation = LEAST_DEVIATION[np.dtype(type_name(X))] / unit
     deviation = np.where(deviation > least_deviation, deviation, typical)
@@ -109,8 +114,13 @@ def _largest(block: Any) -> Any:
     return cast(xp.max(xp.abs(block), axis=1), float).reshape(-1, 1)
 
 
-def _weighted_sum(block: Any, shares: np.ndarray, *, unit: float) -> np.ndarray:
-    return shares @ _in_units(block, unit)
+def _weighted_sums(block: Any, shares: np.ndarray, *, unit: float) -> tuple[np.ndarray, Any]:
+    """Return the sum of a block's rows, and how many numbers of them are not zero."""
+    if sparse.issparse(block):
+        filled = np.asarray((block != 0).sum(axis=1)).ravel()
+    else:
+        filled = place_of(block).xp.sum(block != 0, axis=1)
+    return shares @ _in_units(block, unit), shares @ cast(filled, float)
 
 
 def _weighted_squares(

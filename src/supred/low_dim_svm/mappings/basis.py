@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.base.state import present_attributes
+from supred.common.arguments import largest_magnitude
 from supred.common.arrays import cast, is_foreign, on_host, place_of, tall_product, type_name
 from supred.common.threads import Scratch, one_blas_thread
 from supred.low_dim_svm.mappings.f_step import NormalEquations
@@ -202,10 +203,13 @@ def products(phi: Any, target: np.ndarray) -> np.ndarray:
     """
     if is_foreign(phi):
         return on_host(tall_product(cast(phi, float), target))
-    target = target.astype(phi.dtype, copy=False)
+    unit = 1.0
+    if phi.dtype == np.float32:  # in a unit of its own, so that large weights do not overflow
+        unit = 2.0 ** (int(np.frexp(largest_magnitude(target))[1]) - 1)
+        target = (target / unit).astype(np.float32)
     # The BLAS is quicker at T^T Phi than at its transpose.
     product = phi.T @ target if sparse.issparse(phi) else (target.T @ phi).T
-    return np.asarray(product, dtype=float)
+    return np.asarray(product, dtype=float) * unit
 
 
 def combine(phi: Any, W: np.ndarray, w0: np.ndarray) -> np.ndarray:
