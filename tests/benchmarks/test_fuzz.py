@@ -53,6 +53,11 @@ FAILED_ONCE = [
     (2311, "methods", 180),
     (2312, "methods", 73),
     (2410, "estimators", 202),
+    (3009, "forms", 100),
+    (3036, "forms", 92),
+    (3107, "properties", 12),
+    (3115, "forms", 162),
+    (3133, "table_files", 10),
 ]
 SHARES = 4  # so that processes can divide the work
 

@@ -71,3 +71,9 @@ def test_rows_in_any_order_give_gaussians_in_rows():
     found = gaussians.kernel(np.asfortranarray(X), 0.5)
     assert found.flags.c_contiguous
     np.testing.assert_array_equal(found, gaussians.kernel(X, 0.5))
+
+
+def test_rows_whose_variance_all_but_vanishes_are_equal():
+    """One over it would not be a finite number."""
+    assert scale_gamma(1e-155 * X, np.ones(len(X))) == 1.0
+    assert 1e200 < scale_gamma(1e-110 * X, np.ones(len(X))) < 1e250

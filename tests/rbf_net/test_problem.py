@@ -16,6 +16,19 @@ def test_a_large_constant_column_beside_small_ones(make):
     assert np.ptp(rows[:, 1:], axis=0).min() > 1
 
 
+@pytest.mark.parametrize("filled", [1.0, 0.3, 0.01])
+def test_the_form_of_the_rows_has_no_say_in_their_scaling(filled):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8)) * np.geomspace(1e-2, 1e2, 8)
+    X[rng.random(X.shape) > filled] = 0
+    weights = rng.random(300)
+    dense, thin = scaling_of(X, weights), scaling_of(sparse.csr_matrix(X), weights)
+    np.testing.assert_allclose(thin.factor, dense.factor)
+    np.testing.assert_allclose(thin.shift, dense.shift, atol=1e-12)
+    by_one_factor = np.ptp(dense.factor) == 0
+    assert by_one_factor == (filled < 0.05), "counts of words are scaled by one factor"
+
+
 def test_copies_are_one_row_and_order_does_not_matter():
     rng = np.random.default_rng(0)
     X = rng.integers(3, size=(200, 4)).astype(float)

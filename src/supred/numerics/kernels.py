@@ -21,6 +21,8 @@ from supred.rows.blocks import rows_of
 TILE_NUMBERS = 250_000
 # Gaussians of larger exponents than these lose their digits, as the expansion of a distance does.
 MOST_IN_SINGLE, MOST_IN_DOUBLE = 1e4, 1e10
+# Rows whose total variance is less count as equal: the width of a Gaussian would overflow.
+LEAST_VARIANCE = 1e-250
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def scale_gamma(X: Any, weights: np.ndarray) -> float:
     total = rows.sum(partial(_weighted_spread, origin=mean), weights) / weights.sum()
     error = (16 + np.sqrt(len(weights))) * np.finfo(float).eps
     least = (error if rows.is_sparse else error**2) * float(mean @ mean)
-    return 0.5 / total if total > least else 1.0
+    return 0.5 / total if total > max(least, LEAST_VARIANCE) else 1.0
 
 
 def _weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:

@@ -139,6 +139,20 @@ def test_simpler_steps_do_the_same(kinds, expected):
     np.testing.assert_allclose(run(fewer, rows), run(steps, rows), rtol=1e-10)
 
 
+def test_shifts_join_maps_of_any_size():
+    """A tiny shift times a huge factor is neither."""
+    shift, centers = np.full(3, 1e-170), np.random.default_rng(0).normal(size=(4, 3))
+    steps = (
+        Scale(shift, np.ones(3)),
+        Affine(1e170 * np.eye(3), np.zeros(3)),
+        Gaussians(centers, np.ones(4)),
+    )
+    fewer = simplified(steps)
+    assert [type(step).__name__ for step in fewer] == ["Affine", "Gaussians"]
+    rows = 1e-170 * centers
+    np.testing.assert_allclose(run(fewer, rows), run(steps, rows), rtol=1e-10)
+
+
 def test_single_precision_is_measured(digits):
     """The sum of wide Gaussians with large weights needs double precision."""
     X, y = digits

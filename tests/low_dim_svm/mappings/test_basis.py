@@ -208,3 +208,13 @@ def test_a_regression_after_few_rows_moved_is_the_same(cache_size, monkeypatch):
     mapping.prepare(X, weights)
     regress(mapping, some[2], weights, 3.0)  # from a constant
     np.testing.assert_allclose(some[0], mapping.W, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e40, 1.7e308])
+def test_products_in_single_precision_of_numbers_of_any_size(make, size):
+    rng = np.random.default_rng(0)
+    phi = rng.random((30, 4)).astype(np.float32)
+    target = rng.uniform(-1, 1, size=(30, 2)) / 30
+    found = basis.products(make(phi), target * size)
+    np.testing.assert_allclose(found / size, phi.T @ target, rtol=1e-4, atol=1e-6)

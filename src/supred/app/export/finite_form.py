@@ -229,9 +229,10 @@ def _with_shift(first: Step, second: Step, third: Step) -> Affine | None:
         return None
     if not (first.only_shifts and isinstance(third, Gaussians)):
         return None
-    moved = np.sqrt(first.shift**2 @ second.matrix**2)
-    spread = np.sqrt(np.mean(third.centers**2, axis=0))
-    if np.linalg.norm(moved) > LARGEST_MOVE * np.linalg.norm(spread):
+    # shifts are multiplied before they are squared: either may be extreme, their product is not
+    moved = np.linalg.norm(first.shift[:, None] * second.matrix)
+    spread = np.linalg.norm(third.centers) / np.sqrt(len(third.centers))
+    if moved > LARGEST_MOVE * spread:
         return None
     return Affine(second.matrix, second.offset - first.shift @ second.matrix)
 
