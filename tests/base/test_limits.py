@@ -20,7 +20,8 @@ from supred import (
 )
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import ExportError
-from supred.export import load_model, save_model
+from supred.common.arguments import OutOfRangeError
+from supred.export import load_model, save_model, to_c, to_javascript, to_onnx
 from tests.family import blobs, read_only
 
 ALL = (
@@ -257,14 +258,53 @@ def test_a_kernel_that_overflows_is_refused(made):
         model.decision_function(1e18 * X)
 
 
-def test_a_network_that_diverges_is_not_pruned_but_refused():
-    many = np.exp(5.0 * np.random.default_rng(0).normal(size=(250, 40)))
-    labels = np.arange(250) % 3
-    model = RBFNetClassifier(
-        n_centers="auto", learning_rate=1e30, max_iter=15, loss="hinge", random_state=0
-    )
-    with pytest.raises(ValueError, match="RBFNetClassifier holds a number that is not finite"):
-        model.fit(many, labels)
+@pytest.mark.parametrize(("name", "value"), [("alpha", 1e-61), ("mu", 1e-16), ("C", 1e-31)])
+def test_penalties_that_rounding_hides_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name}=.*is out of range"):
+        LowDimSVC(**{name: value}).fit(X, y)
+    found = LowDimSVC(**{name: 10 * value}, random_state=0).fit(X.astype(np.float32), y)
+    assert np.isfinite(found.decision_function(X)).all()
+
+
+def test_far_rows_in_single_precision_have_scores_or_are_refused():
+    model = LowDimSVC(mapping="linear", random_state=0).fit(X.astype(np.float32), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for size in np.logspace(1, 38, 38):
+            rows = np.full((1, X.shape[1]), size, dtype=np.float32)
+            try:
+                assert np.isfinite(model.decision_function(rows)).all()
+            except OutOfRangeError:
+                assert size > 1e15
+
+
+def test_the_largest_weights_have_a_score():
+    model = LowDimSVC(random_state=0).fit(X, y)
+    weights = np.where(y == 0, 1.7e308, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = model.score(X, y, sample_weight=weights)
+    assert found == pytest.approx(np.mean(model.predict(X[y == 0]) == 0))
+
+
+def test_polynomials_beyond_single_precision_are_not_exported():
+    rows = 1e-12 * np.ones((12, 3))
+    rows[::2] *= 1 + 1e-9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = KernelDiscriminantAnalysis(kernel="poly", gamma="scale").fit(
+            rows, np.arange(12) % 2
+        )
+        assert model.gamma_ > 1e39
+        for export in (to_c, to_javascript, to_onnx):
+            with pytest.raises(ExportError, match="which single precision cannot hold"):
+                export(model)
+
+
+def test_steps_that_only_diverge_are_refused():
+    RBFNetClassifier(learning_rate=10.0, max_iter=5, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"learning_rate=1e\+30 is out of range"):
+        RBFNetClassifier(learning_rate=1e30).fit(X, y)
 
 
 def test_columns_of_very_unequal_size_in_single_precision():

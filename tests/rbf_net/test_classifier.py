@@ -291,6 +291,35 @@ def test_a_file_that_is_not_a_checkpoint(tmp_path):
         quick(checkpoint=path).fit(X, y)
 
 
+def test_warm_start_goes_on_where_folds_take_the_place_of_a_held_out_part():
+    X, y = load_iris(return_X_y=True)
+    once = quick(max_iter=20).fit(X, y)
+    model = quick(warm_start=True, max_iter=20).fit(X, y)
+    np.testing.assert_array_equal(model.transform(X), once.transform(X))
+    model.fit(X, y)
+    assert not np.array_equal(model.transform(X), once.transform(X))
+    assert model.score(X, y) > 0.9
+
+
+def test_one_class_is_not_enough_to_begin_with():
+    X, y = load_iris(return_X_y=True)
+    for classes in ([], [0]):
+        with pytest.raises(ValueError, match=r"classes=\[0?\] are too few"):
+            quick().partial_fit(X, 0 * y, classes=classes)
+
+
+def test_rows_far_beyond_the_spread_of_a_column_are_refused():
+    """A column of the training varies by 1e-40 where the weights are not zero."""
+    X = np.zeros((14, 1))
+    X[5], X[7] = 1.0, 1e-40
+    y, weights = np.arange(14) % 2, (np.arange(14) != 5).astype(float)
+    model = quick(max_iter=6).fit(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match="times further from the mean of a column"):
+        model.partial_fit(X, y)
+    with pytest.raises(ValueError, match="times further from the mean of a column"):
+        model.prune(X, y, n_centers=1)
+
+
 def test_warm_start_goes_on(digits):
     X, _, y, _ = digits
     model = quick(warm_start=True, max_iter=40).fit(X, y)

@@ -25,7 +25,7 @@ from supred.base.sources import (
 )
 from supred.base.state import present_attributes
 from supred.base.validation import are_ready
-from supred.common.arguments import check_n_jobs, largest_magnitude
+from supred.common.arguments import as_numbers, check_n_jobs, largest_magnitude
 from supred.common.arrays import cast, on_host, place_of, stays_in_place
 from supred.common.labels import check_no_label_missing, encode_labels
 from supred.rows.cluster.collections import is_dask
@@ -302,6 +302,9 @@ class LatentClassifier(
         _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
         predicted: Any = self.predict(X)
         predicted = predicted.compute() if is_dask(X) else on_host(predicted)
+        if sample_weight is not None:  # the sum of the largest numbers would overflow
+            sample_weight = as_numbers("sample_weight", sample_weight, "give one weight per row")
+            sample_weight /= max(sample_weight.max(initial=0.0), np.finfo(float).tiny)
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     @property

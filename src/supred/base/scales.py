@@ -25,9 +25,8 @@ MOST_SPREAD = 100
 SAFE_NUMBER = {kind: 2.0 ** (exponent + 1) for kind, exponent in SAFE_EXPONENT.items()}
 # Rows to predict may be so many times larger than a safe number, and not more.
 MOST_PREDICTED = 1e100
-# Coordinates may be so large that scores, which are made of their squares in double precision,
-# are finite.
-MOST_LATENT = 1e140
+# Coordinates may be so large that scores, which are made of their squares, are finite.
+MOST_LATENT = {np.dtype(np.float64): 1e140, np.dtype(np.float32): 1e17}
 
 
 def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel: int = 4) -> int:
@@ -109,7 +108,7 @@ def project_far_rows(project: Callable[[Any], np.ndarray], X: Any) -> np.ndarray
     if largest <= MOST_PREDICTED:
         with np.errstate(over="ignore", invalid="ignore"):
             Z = cast(project(cast(X, np.float64)), type_name(X))
-        if largest_magnitude(Z) < MOST_LATENT:  # NaN is not
+        if largest_magnitude(Z) < MOST_LATENT[type_name(X)]:  # NaN is not
             return Z
     raise OutOfRangeError(
         f"X holds numbers up to {largest:.2g} in the unit of the training rows, too far from them "

@@ -24,8 +24,8 @@ ENOUGH, LITTLE_ERROR = {"ovr": 1, "ovo": 4}, 0.01
 FEW_WRONG = 3
 # So few classes get one-vs-one SVMs by default: they keep apart classes that lie between others.
 FEW_CLASSES = 6
-# A smaller C leaves no digit of the losses.
-LEAST_C = 1e-30
+# A smaller C leaves no digit of the losses; smaller penalties none of what they are added to.
+LEAST_C, LEAST_ALPHA, LEAST_MU = 1e-30, 1e-60, 1e-15
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Settings:
         if isinstance(self.alpha, str):
             check_choice("alpha", self.alpha, ("auto",))
         else:
-            check_real("alpha", self.alpha, low=0, low_inclusive=False)
+            check_real("alpha", self.alpha, low=LEAST_ALPHA)
         if self.cache_size is not None:
             check_real("cache_size", self.cache_size, low=0)
 
@@ -155,7 +155,7 @@ class Settings:
         if isinstance(self.init, str):
             starts = ("auto", "simplex", "sphere", "random", "random-codes")
             check_choice("init", self.init, starts)
-        check_real("mu", self.mu, low=0, low_inclusive=False)
+        check_real("mu", self.mu, low=LEAST_MU)
         check_real("mu_factor", self.mu_factor, low=1)
         if self.inner_tol is not None:
             check_real("inner_tol", self.inner_tol, low=0, low_inclusive=False)

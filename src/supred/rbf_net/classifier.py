@@ -68,7 +68,7 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         Steps of the training, each on up to 512 rows; by default 300 to 8000, depending on the
         number of rows.
     learning_rate : float, default=0.05
-        Largest step, in units of the parameters; it falls to zero along the steps.
+        Largest step, in units of the parameters, 10 at most; it falls to zero along the steps.
     label_smoothing : float, default=0.03
         How much less than certainty the log-loss aims at; the second network of a map aims at
         certainty.
@@ -349,6 +349,8 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         else:
             X, y = self._validate_rows(X, y, reset=reset)
             found = np.unique(classes)
+            if len(found) < 2:
+                raise ValueError(f"classes={found.tolist()} are too few; name two or more.")
             unknown = ~np.isin(y, found)
             if unknown.any():
                 raise ValueError(

@@ -33,6 +33,8 @@ MOST_HELD_OUT = 10_000
 # A column that deviates by less from its mean counts as constant: its factor, times what is
 # learned, must be a number in the precision of the rows.
 LEAST_DEVIATION = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-300}
+# Scaled rows of a further training are no larger: their squares are numbers in single precision.
+MOST_SCALED = 1e18
 # Binary digits that shifts and factors are rounded to.
 DIGITS = 30
 # Scaled rows that differ by less are taken for one.
@@ -62,9 +64,13 @@ class Scaling:
 
     def __call__(self, block: Any) -> np.ndarray:
         """Return a block in single precision, dense."""
+        return cast(self.exact(block), np.float32)
+
+    def exact(self, block: Any) -> np.ndarray:
+        """Return a block in the precision of the scaling, dense."""
         dense = block.toarray() if sparse.issparse(block) else block
         place = place_of(dense)
-        return cast((dense - place.put(self.shift)) * place.put(self.factor), np.float32)
+        return (dense - place.put(self.shift)) * place.put(self.factor)
 
 
 def _shortened(values: np.ndarray) -> np.ndarray:
@@ -105,6 +111,26 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     # what rounding leaves of a mean must not become large beside columns that are far smaller
     deviation = np.maximum(deviation, 2.0**-DIGITS * np.abs(mean))
     return Scaling.rounded(mean * unit, 1.0 / (deviation * unit))
+
+
+def check_scaled(X: Any, scaling: Scaling) -> None:
+    """Raise an error if rows lie too far from those that a scaling was made of.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or RowSource
+    scaling : Scaling
+    """
+    largest = float(np.max(on_host(rows_of(X).map(partial(_largest_scaled, scaling=scaling)))))
+    if not largest < MOST_SCALED:
+        raise ValueError(
+            f"the rows hold numbers that lie {largest:.2g} times further from the mean of a column "
+            "than those of the training; give rows of a similar size, or fit anew."
+        )
+
+
+def _largest_scaled(block: Any, *, scaling: Scaling) -> Any:
+    return _largest(scaling.exact(block))
 
 
 def _largest(block: Any) -> Any:

@@ -15,6 +15,8 @@ from supred.common.arguments import (
 
 # Squares of gradients, in which gamma and alpha are factors, are taken in single precision.
 MOST_SQUARED = 1e12
+# Parameters have about the size one; larger steps only diverge.
+MOST_LEARNING_RATE = 10.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,9 @@ class Settings:
         check_real("alpha", self.alpha, low=0, high=MOST_SQUARED)
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter, low=1)
-        check_real("learning_rate", self.learning_rate, low=0, low_inclusive=False)
+        check_real(
+            "learning_rate", self.learning_rate, low=0, low_inclusive=False, high=MOST_LEARNING_RATE
+        )
         check_real("label_smoothing", self.label_smoothing, low=0, high=1, high_inclusive=False)
         check_real(
             "validation_fraction",

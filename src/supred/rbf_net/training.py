@@ -187,7 +187,7 @@ def train(
         if not descends:
             nets = ridge_on(training, simplest, everything.train)
         elif len(parts) > 1:
-            again = Runners(training, [candidate], [everything])
+            again = begin(training, candidate, [everything], start)
             run_checked(again, runners.state.step, history, report, "refit")
             nets = again.state.nets
         else:

@@ -13,7 +13,7 @@ from supred.rbf_net.fitted import Fitted, GaussianNetwork
 from supred.rbf_net.journal import Journal
 from supred.rbf_net.network import Networks
 from supred.rbf_net.plan import Told, finish, importances, parts_of, reporter, training_of
-from supred.rbf_net.problem import Part, Table, distinct_rows, used_rows
+from supred.rbf_net.problem import Part, Table, check_scaled, distinct_rows, used_rows
 from supred.rbf_net.settings import Settings
 from supred.rbf_net.sizes import settle
 from supred.rbf_net.training import REFIT_RATE, train
@@ -94,6 +94,7 @@ def update_networks(
 
 def _table(X: Any, index: np.ndarray, weights: np.ndarray, fitted: Fitted) -> Table:
     scaling = fitted.scaling(0)
+    check_scaled(X, scaling)
     distinct = distinct_rows(X, index, weights, scaling)
     return Table(X, index, weights, fitted.n_classes, scaling, distinct)
 

@@ -242,6 +242,17 @@ def test_features_far_from_zero_keep_their_X(tmp_path, X):
     )
 
 
+@pytest.mark.parametrize("kind", ["onnx", "javascript"])
+def test_narrow_gaussians_about_far_centers(kind, tmp_path):
+    """The expansion of a distance has no digit of them left, not in double precision either."""
+    rows, y = make_blobs(60, 4, centers=3, random_state=0)
+    rows[:6] *= 1e12
+    rows = rows.astype(np.float32).astype(float)
+    model = CategorySpace(kernel="rbf", gamma=1.0, random_state=0).fit(rows, y)
+    found = exported(kind, model, tmp_path, rows)
+    assert list(found.labels) == [str(label) for label in model.predict(rows)]
+
+
 def test_standard_operators_only():
     pytest.importorskip("onnx")
     for name in MODELS:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 
-from supred.app.export.steps import Affine, Gaussians, Scale, Step
+from supred.app.export.steps import Affine, Gaussians, Polynomials, Scale, Step
 from supred.app.tables.table import Column
 from supred.base.latent_classifier import winners
 
@@ -276,6 +276,8 @@ def rounded(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         lost = np.zeros(0)
         if isinstance(step, Scale):
             lost = (step.shift - single(step.shift)) * step.scale
+        if isinstance(step, Polynomials):
+            single(np.array([step.gamma, step.coef0]))  # refused if they are too large for it
         changes: dict[str, Any] = {
             name: single(array)
             for name, array in arrays_of(step).items()

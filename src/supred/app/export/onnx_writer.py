@@ -9,8 +9,9 @@ from supred._version import __version__
 from supred.app.export import steps
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import ExportError, FiniteForm, Inputs
-from supred.app.export.precision import precise
+from supred.app.export.precision import largest_exponent, precise
 from supred.common.files import atomic_write
+from supred.numerics.kernels import MOST_IN_DOUBLE
 
 # Versions that ONNX Runtime 1.14 (2023) and later read.
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 8
@@ -189,8 +190,8 @@ class _Graph:
             case steps.Gaussians():
                 return self.gaussians(step, value)
             case steps.Polynomials():
-                inner = self.add("MatMul", value, self.constant(step.centers.T))
-                scaled = self.add("Mul", inner, self.constant(step.gamma))
+                # One matrix: a runtime may keep a factor of its own in single precision.
+                scaled = self.add("MatMul", value, self.constant(step.gamma * step.centers.T))
                 base = self.add("Add", scaled, self.constant(step.coef0))
                 return self.add("Pow", base, self.constant(step.degree))
             case steps.UnitLength():
@@ -206,7 +207,8 @@ class _Graph:
     def gaussians(self, step: steps.Gaussians, value: str) -> str:
         """Add ``exp(-gamma (||x||^2 - 2 x.c + ||c||^2))``; a shift comes before it."""
         if self.double:
-            squares = self.squares(step.centers, value)
+            exact = largest_exponent(step) > MOST_IN_DOUBLE
+            squares = (self.exact_squares if exact else self.squares)(step.centers, value)
             return self.add("Exp", self.add("Mul", squares, self.constant(-step.gammas)))
         row_norms = self.add("ReduceSumSquare", value, self.constant([1], np.int64))
         # One product for all three terms: a row and its squared norm, times a matrix.
@@ -224,6 +226,12 @@ class _Graph:
         center_norms = self.add("ReduceSumSquare", name, axes, keepdims=0)
         products = self.add("Gemm", value, name, center_norms, alpha=-2.0, transB=1)
         return self.add("Max", self.add("Add", products, row_norms), self.constant(0.0))
+
+    def exact_squares(self, centers: np.ndarray, value: str) -> str:
+        """Add ``||x - c||^2`` from differences, which takes memory for all of them."""
+        rows = self.add("Unsqueeze", value, self.constant([1], np.int64))
+        differences = self.add("Sub", rows, self.constant(centers))
+        return self.add("ReduceSumSquare", differences, self.constant([2], np.int64), keepdims=0)
 
     def votes(self, step: steps.Votes, value: str) -> str:
         """Add the votes of pairs of classes and the term that breaks ties."""

@@ -86,7 +86,7 @@ def precise(form: FiniteForm, arithmetic: str = "auto") -> Precise:
         or double_numbers
         # Far from all centres a direction is made of numbers that single precision cannot hold.
         or any(
-            isinstance(step, UnitLength) or _largest_exponent(step) > LARGEST_EXPONENT
+            isinstance(step, UnitLength) or largest_exponent(step) > LARGEST_EXPONENT
             for step in steps
         )
         or _error(_run_in_single(steps, rows), expected) > LARGEST_ERROR
@@ -94,7 +94,7 @@ def precise(form: FiniteForm, arithmetic: str = "auto") -> Precise:
     return Precise(form if double_numbers else in_single(form), double_sums, double_numbers)
 
 
-def _largest_exponent(step: Step) -> float:
+def largest_exponent(step: Step) -> float:
     """Return the largest gamma ||c||^2 of Gaussians; 0 for other steps."""
     if not isinstance(step, Gaussians):
         return 0.0
