@@ -58,6 +58,7 @@ FAILED_ONCE = [
     (3107, "properties", 12),
     (3115, "forms", 162),
     (3133, "table_files", 10),
+    (4004, "forms", 20),
 ]
 SHARES = 4  # so that processes can divide the work
 

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 from sklearn.utils.extmath import randomized_svd
 
 from supred.numerics.eigen import eigh
 from supred.numerics.leave_one_out import LeaveOneOutScore, RidgePath, choose_ridge
+from supred.numerics.shifted_cholesky import shifted_cholesky
 from supred.rbf_net.network import Networks, gaussians
 
 # Covariances of up to this many features are made; of more, directions by random projections.
@@ -112,9 +113,8 @@ def ridge_to_codes(
     mean, target_mean = weights @ phi / total, weights @ targets / total
     centred = phi - mean
     scaled = centred * (weights / total)[:, None]
-    gram = scaled.T @ centred
-    gram[np.diag_indices_from(gram)] += ridge
-    W = cho_solve(cho_factor(gram), scaled.T @ (targets - target_mean))
+    factor, _ = shifted_cholesky(scaled.T @ centred, ridge)
+    W = cho_solve((factor, True), scaled.T @ (targets - target_mean))
     return W, target_mean - mean @ W
 
 
