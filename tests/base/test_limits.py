@@ -275,7 +275,7 @@ def test_far_rows_in_single_precision_have_scores_or_are_refused():
             try:
                 assert np.isfinite(model.decision_function(rows)).all()
             except OutOfRangeError:
-                assert size > 1e15
+                assert size > 1e31
 
 
 def test_the_largest_weights_have_a_score():

@@ -25,8 +25,9 @@ MOST_SPREAD = 100
 SAFE_NUMBER = {kind: 2.0 ** (exponent + 1) for kind, exponent in SAFE_EXPONENT.items()}
 # Rows to predict may be so many times larger than a safe number, and not more.
 MOST_PREDICTED = 1e100
-# Coordinates may be so large that scores, which are made of their squares, are finite.
-MOST_LATENT = {np.dtype(np.float64): 1e140, np.dtype(np.float32): 1e17}
+# Coordinates may be so large that scores are finite: in double precision those made of squares,
+# in single precision those that are linear.
+MOST_LATENT = {np.dtype(np.float64): 1e140, np.dtype(np.float32): 1e33}
 
 
 def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel: int = 4) -> int:

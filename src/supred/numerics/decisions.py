@@ -60,7 +60,7 @@ def decision_scores(values: np.ndarray, n_classes: int, multi_class: str) -> np.
         votes[:, second] += value <= 0
         summed[:, first] += value
         summed[:, second] -= value
-    return votes + summed / (3 * (place.xp.abs(summed) + 1))
+    return votes + summed / 3 / (place.xp.abs(summed) + 1)
 
 
 def linear_scores(

@@ -8,9 +8,12 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
+from supred import LowDimSVC
 from supred.app.export.model_file import ModelFileError, load_model
 from supred.base.container import DESCRIPTION
+from supred.export import ExportError, save_model, to_c, to_javascript, to_onnx
 
 
 def edit(path, change):
@@ -249,3 +252,24 @@ def test_an_array_is_read_once(saved):
     edit(saved, name_twice)
     with pytest.raises(ModelFileError, match="the array 0 twice"):
         load_model(saved)
+
+
+def test_a_model_whose_parts_do_not_fit_together_is_not_exported(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "model.supred"
+    save_model(LowDimSVC(mapping="linear", random_state=0).fit(X, y), path)
+    edit(path, lambda document: set_mapping(document["value"]))
+    model = load_model(path)
+    assert model.predict(X[:3]).shape == (3,)
+    for export in (to_c, to_javascript, to_onnx):
+        with pytest.raises(ExportError, match="do not fit together .*; fit it anew"):
+            export(model)
+
+
+def set_mapping(node):
+    """Let a linear mapping be called a mapping of Gaussians."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+        if key == "mapping" and value == "linear":
+            node[key] = "rbf"
+        elif isinstance(value, dict | list):
+            set_mapping(value)

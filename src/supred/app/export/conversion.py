@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from supred.app.export.finite_form import ExportError, FiniteForm, Inputs, simplified
+from supred.app.export.finite_form import ExportError, FiniteForm, Inputs, run, simplified
 from supred.app.export.preparation_steps import steps_of_transformer, table_inputs_and_steps
 from supred.app.export.steps import (
     Absolute,
@@ -26,6 +27,7 @@ from supred.app.export.steps import (
     Votes,
 )
 from supred.app.export.table_model import TableModel, feature_names
+from supred.common.arguments import one_line
 from supred.numerics.kernel_basis import LandmarkKernel
 from supred.numerics.kernels import GaussianCenters
 
@@ -67,6 +69,26 @@ def finite_form_of(model: Any) -> FiniteForm:
     >>> [type(step).__name__ for step in finite_form_of(model).to_latent]
     ['Scale', 'Gaussians', 'Affine']
     """
+    try:
+        form = _converted(model)
+        run(form.to_scores, run(form.to_latent, np.zeros((1, form.inputs.n_columns))))
+    except (ExportError, NotFittedError):
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        # A model of an edited file answers, but what its parameters say is not what it holds.
+        raise ExportError(not_fitting(model, error)) from error
+    return form
+
+
+def not_fitting(model: Any, error: Exception) -> str:
+    """Return what to say of a model that cannot be as `fit` made it."""
+    return (
+        f"the parts of this {type(model).__name__} do not fit together ({one_line(error)}); "
+        "fit it anew, or save it anew if it is from a file that was edited."
+    )
+
+
+def _converted(model: Any) -> FiniteForm:
     estimator, inputs, steps = _taken_apart(model)
     check_is_fitted(estimator)
     convert = _CONVERSIONS.get(type(estimator).__name__)

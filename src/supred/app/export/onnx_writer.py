@@ -7,7 +7,7 @@ import numpy as np
 
 from supred._version import __version__
 from supred.app.export import steps
-from supred.app.export.conversion import finite_form_of
+from supred.app.export.conversion import finite_form_of, not_fitting
 from supred.app.export.finite_form import ExportError, FiniteForm, Inputs
 from supred.app.export.precision import largest_exponent, precise
 from supred.common.files import atomic_write
@@ -100,7 +100,10 @@ def to_onnx(
             "texts": "\n".join(form.inputs.texts),
         },
     )
-    onnx.checker.check_model(result, full_check=True)
+    try:
+        onnx.checker.check_model(result, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        raise ExportError(not_fitting(model, error)) from error
     if path is not None:
         with atomic_write(path, overwrite=overwrite) as file:
             file.write(result.SerializeToString(deterministic=True))
