@@ -262,7 +262,7 @@ def test_a_model_whose_parts_do_not_fit_together_is_not_exported(tmp_path):
     model = load_model(path)
     assert model.predict(X[:3]).shape == (3,)
     for export in (to_c, to_javascript, to_onnx):
-        with pytest.raises(ExportError, match="do not fit together .*; fit it anew"):
+        with pytest.raises(ExportError, match=r"do not fit together .*; fit it anew"):
             export(model)
 
 
