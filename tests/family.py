@@ -14,6 +14,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
@@ -226,7 +227,6 @@ class EstimatorFamily:
             assert same.mean() >= 0.98
 
     def test_pandas_in_and_out(self):
-        pd = pytest.importorskip("pandas")
         X, y = blobs()
         names = [f"feature {j}" for j in range(X.shape[1])]
         frame = pd.DataFrame(X, columns=names)
@@ -391,3 +391,34 @@ class EstimatorFamily:
         if self.is_classifier:
             np.testing.assert_array_equal(model.classes_, np.unique(y))
         assert model.model_size_.bytes >= model.model_size_.numbers > 0
+
+    # --- fits that are refused ------------------------------------------------------------
+
+    def test_a_refused_fit_leaves_an_estimator_unfitted(self):
+        X, y = blobs()
+        model = self.make()
+        with pytest.raises(ValueError, match="sample_weight"):
+            model.fit(X[:, :3], y, sample_weight=-np.ones(len(y)))
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+
+    @pytest.mark.filterwarnings("ignore:.*counted in units")
+    def test_a_refused_fit_leaves_the_model_as_it_was(self):
+        """Rows of another unit, of fewer columns, with names: nothing of them stays."""
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        before = dict(vars(model))
+        named = pd.DataFrame(X[:, :3], columns=list("abc"))
+        for rows in (X * 1e30, X[:, :3], named):
+            with pytest.raises(ValueError, match="sample_weight"):
+                model.fit(rows, y, sample_weight=-np.ones(len(y)))
+            assert vars(model).keys() == before.keys()
+            assert all(vars(model)[name] is value for name, value in before.items())
+
+    def test_parameters_set_after_a_fit_do_not_change_its_answers(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        expected = model.predict(X)
+        others = type(model)().get_params()
+        model.set_params(**{k: v for k, v in others.items() if "__" not in k})
+        np.testing.assert_array_equal(model.predict(X), expected)

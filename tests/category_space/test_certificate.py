@@ -234,3 +234,10 @@ def test_certificate_of_several_labels_against_all_angles(seed):
     assert certificate.holds
     assert certificate.objective == pytest.approx(best, rel=1e-6)
     assert certificate.bound >= best * (1 - 1e-6)
+
+
+def test_labels_of_too_few_rows():
+    X, y = load_wine(return_X_y=True)
+    model = CategorySpace(kernel="linear", random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.certificate(X, y[:-1])

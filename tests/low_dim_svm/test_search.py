@@ -7,11 +7,13 @@ import pytest
 from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
 
 from supred import LowDimSVC, LowDimSVCCV
+from supred.export import save_model
 from supred.low_dim_svm import search_fold as _search_fold
 from supred.low_dim_svm import width_and_ridge
 from supred.low_dim_svm.mappings.basis import BasisMapping
@@ -176,6 +178,11 @@ def test_a_progress_bar_on_stderr(capsys):
         ({"n_components": [2, 0]}, r"n_components\[1\]=0"),
         ({"cv": 1.5}, "cv=1.5"),
         ({"cv": []}, r"cv=\[\] gives no split"),
+        ({"cv": [([0, 1], [1000])]}, "cv gives no pairs of training and test rows among 90 rows"),
+        ({"cv": [(0, 1, 2)]}, "cv gives no pairs"),
+        ({"cv": [([0, 1], [])]}, "fold 0 has no test rows"),
+        ({"refit": None}, "refit=None is not known; use True or False"),
+        ({"gammas": np.ones((1, 2))}, r"gammas\[0\]=array"),
         ({"gammas": ("auto", 1.0)}, r"gammas\[0\]='auto'"),
         ({"gammas": [None]}, r"gammas\[0\]=None"),
         ({"n_centers": 5.0}, "n_centers=5.0: give a sequence"),
@@ -263,5 +270,20 @@ def test_without_refit_it_does_not_predict():
     X, y = blobs()
     model = LowDimSVCCV(n_centers=10, cv=StratifiedKFold(2), refit=False, random_state=0)
     model.set_params(**CANDIDATES).fit(X, y)
-    with pytest.raises(AttributeError, match="refit=False"):
-        model.predict(X)
+    for answer in (
+        lambda: model.predict(X),
+        lambda: model.score_latent(np.eye(2)),
+        lambda: model.model_size_,
+        lambda: save_model(model, "model.supred"),
+    ):
+        with pytest.raises(NotFittedError, match=r"refit=False.*fit LowDimSVC\(\*\*best_params_\)"):
+            answer()
+
+
+def test_a_search_without_refit_keeps_nothing_of_an_earlier_one():
+    X, y = blobs()
+    model = LowDimSVCCV(n_centers=10, cv=2, random_state=0, **CANDIDATES).fit(X, y)
+    model.set_params(refit=False).fit(X, y)
+    for name in ("coef_", "mapping_", "best_estimator_", "stopping_reason_"):
+        assert not hasattr(model, name)
+    assert model.best_params_

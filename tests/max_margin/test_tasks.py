@@ -52,6 +52,7 @@ def test_stacked_tasks_fit_as_each_alone():
     ("tasks", "message"),
     [
         ([], "tasks is empty"),
+        (None, "tasks=None is not a list of pairs"),
         (np.ones((2, 5, 2)), r"task 0 is a ndarray, not a pair \(X_k, y_k\)"),
         ([([[1.0], [2.0]], [0, 1]), ([[1.0, 2.0]] * 2, [0, 1])], "task 1 has 2 features, but"),
         ([([[1.0], [2.0], [3.0]], [0, 1, 2])], "task 0 has 3 classes; each task must have two"),

@@ -158,7 +158,10 @@ def test_names_are_shown_as_they_are():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dimensions": (0, 7)}, r"dimensions=\(0, 7\) must name one to three of the 2"),
+        ({"dimensions": (0, 7)}, r"dimensions=\(0, 7\) must be a list of one to three of the 2"),
+        ({"dimensions": 5}, "dimensions=5 must be a list"),
+        ({"dimensions": (0.0, 1.5)}, r"dimensions=\(0.0, 1.5\) must be"),
+        ({"ax": 3}, "ax=3 is not matplotlib Axes"),
         ({"dimensions": (0, 1, 0, 1)}, "one to three"),
         ({"held_out": [0, 1]}, "held_out must hold True or False for each of the 3 rows"),
     ],

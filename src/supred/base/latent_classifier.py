@@ -27,7 +27,8 @@ from supred.base.state import present_attributes
 from supred.base.validation import are_ready
 from supred.common.arguments import as_numbers, check_n_jobs, largest_magnitude
 from supred.common.arrays import cast, on_host, place_of, stays_in_place
-from supred.common.labels import check_no_label_missing, encode_labels
+from supred.common.labels import check_no_label_missing, encode_labels, index_among
+from supred.rows.blocks import RowSource
 from supred.rows.cluster.collections import is_dask
 
 
@@ -76,22 +77,51 @@ class LatentClassifier(
     _unit_exponent = 0
 
     def _validate_rows_and_labels(
-        self, X: Any, y: Any, *, in_memory: bool = False
+        self,
+        X: Any,
+        y: Any,
+        *,
+        classes: np.ndarray | None = None,
+        reset: bool = True,
+        in_memory: bool = False,
     ) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return the validated rows, the classes and the index of each row's class.
 
-        `in_memory` refuses out-of-core rows even if the fitted estimator takes them.
+        Parameters
+        ----------
+        X, y
+        classes : ndarray, optional
+            The sorted classes if they are known; else those in `y`.
+        reset : bool
+            Note columns and unit, as for a fit; else the columns must be those of the model, and
+            rows are counted in its unit.
+        in_memory : bool
+            Refuse out-of-core rows even if the fitted estimator takes them.
         """
         if self._takes_sources and not in_memory and (source := as_source(X)) is not None:
-            check_source(self, source, reset=True)
+            X = self._validate_source(source, reset=reset)
+            y = source_labels(X, y)
+        else:
+            refuse_out_of_core(self, X)
+            if y is not None:
+                check_no_label_missing(y)
+            X, y = self._validate_rows(X, on_host(y), reset=reset)
+        if classes is None:
+            return X, *encode_labels(y)
+        return X, classes, index_among(y, classes)
+
+    def _validate_source(self, X: RowSource, *, reset: bool) -> RowSource:
+        """Return out-of-core rows, whose columns and unit are noted if `reset`, else compared."""
+        check_source(self, X, reset=reset)
+        if reset:
             self._unit_exponent = 0  # rows out of memory keep their own unit
-            check_not_vanishing(source.at_home)
-            return source, *encode_labels(source_labels(source, y))
-        refuse_out_of_core(self, X)
-        if y is not None:
-            check_no_label_missing(y)
-        X, y = self._validate_rows(X, on_host(y))
-        return X, *encode_labels(y)
+            check_not_vanishing(X.at_home)
+        elif self._unit_exponent:
+            raise ValueError(
+                f"the model counts rows in units of 2^{self._unit_exponent}, but out-of-core rows "
+                "keep their own unit; give an array of the rows."
+            )
+        return X
 
     def _validate_rows(
         self, X: Any, *y: Any, reset: bool = True, far: bool = False, **options: Any
@@ -111,7 +141,7 @@ class LatentClassifier(
             X.sum_duplicates()  # entries that are stored in parts are sums of these everywhere
         if reset:
             check_n_jobs(getattr(self, "n_jobs", None))
-            self._unit_exponent = unit_exponent(X, "X", stacklevel=5)
+            self._unit_exponent = unit_exponent(X, "X")
         X = in_unit(X, self._unit_exponent)
         if not (reset or far or is_safe(X)):
             raise ValueError(
@@ -160,8 +190,7 @@ class LatentClassifier(
             return self._project(X)
         check_is_fitted(self)
         if self._takes_sources and (source := as_source(X)) is not None:
-            check_source(self, source, reset=False)
-            return self._project(source)
+            return self._project(self._validate_source(source, reset=False))
         refuse_out_of_core(self, X)
         return self._place(self._validate_rows(X, reset=False, far=True))
 
@@ -265,6 +294,11 @@ class LatentClassifier(
         check_is_fitted(self)
         fitted = present_attributes(self, self._fitted_attributes)
         return {**self.get_params(deep=False), **fitted}
+
+    def _forget(self) -> None:
+        """Remove what an earlier fit found, of which this one may find a part only."""
+        for name in self._fitted_attributes:
+            self.__dict__.pop(name, None)
 
     def check_finite(self) -> None:
         """Raise a ValueError if a number that predictions need is not finite."""

@@ -6,7 +6,6 @@ by a power of two, which changes no digit, when a model is trained and whenever 
 Ordinary rows are left alone.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from scipy import sparse
 
 from supred.common.arguments import OutOfRangeError, largest_magnitude
 from supred.common.arrays import cast, is_foreign, type_name
+from supred.common.warn import warn_caller
 
 # The exponents of two up to which rows and weights are used as they are.
 SAFE_EXPONENT = {np.dtype(np.float64): 64, np.dtype(np.float32): 24}
@@ -30,7 +30,7 @@ MOST_PREDICTED = 1e100
 MOST_LATENT = {np.dtype(np.float64): 1e140, np.dtype(np.float32): 1e33}
 
 
-def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel: int = 4) -> int:
+def unit_exponent(values: Any, name: str, *, safe: int | None = None) -> int:
     """Return k such that numbers of extreme size are safe in units of 2^k; 0 if they are safe.
 
     Parameters
@@ -41,8 +41,6 @@ def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel
         What to call them in the warning, which is given unless they are safe.
     safe : int, optional
         Exponent up to which they are; by default that of rows of their type.
-    stacklevel : int
-        Whose line the warning shows, as in `warnings.warn`.
 
     Examples
     --------
@@ -61,12 +59,10 @@ def unit_exponent(values: Any, name: str, *, safe: int | None = None, stacklevel
         SAFE_EXPONENT[type_name(values)] if safe is None else safe
     ):
         return 0
-    warnings.warn(
+    warn_caller(
         f"the largest number in {name} is {largest:.2g}; {name} is counted in units of "
         f"2^{exponent}, and so are parameters and attributes that have the unit of {name}. "
         f"Scale {name} to keep them in a unit of your own.",
-        UserWarning,
-        stacklevel=stacklevel,
     )
     return exponent
 

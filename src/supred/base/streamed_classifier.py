@@ -9,8 +9,9 @@ from sklearn.utils.metaestimators import available_if
 
 from supred.base.dask_input import unpacked
 from supred.base.latent_classifier import LatentClassifier
-from supred.base.sources import as_source, check_source, source_labels
+from supred.base.sources import as_source, source_labels
 from supred.base.validation import check_weights
+from supred.common.labels import index_among
 from supred.rows.blocks import RowSource
 
 
@@ -101,18 +102,11 @@ class StreamedClassifier(LatentClassifier):
                 raise ValueError("sample_weight_val needs X_val and y_val.")
             return None
         if source is not None:
-            check_source(self, source, reset=False)
-            X_val = source
+            X_val = self._validate_source(source, reset=False)
         else:
             X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
-        unknown = ~np.isin(y_val, classes)
-        if unknown.any():
-            raise ValueError(
-                f"y_val holds label(s) {np.unique(y_val[unknown]).tolist()} that are not in y."
-            )
-        class_index = np.searchsorted(classes, y_val)
-        present, index = np.unique(class_index, return_inverse=True)
+        class_index = index_among(y_val, classes, name="y_val")
         weights = check_weights(
-            sample_weight_val, None, index, classes[present], name="sample_weight_val"
+            sample_weight_val, None, class_index, classes, name="sample_weight_val"
         )
         return GivenRows(X_val, class_index, weights)

@@ -62,7 +62,7 @@ def check_weights(
     sample_weight : None, number or array-like of shape (n_rows,)
     class_weight : None, "balanced" or dict {class: weight}
     class_index : ndarray of shape (n_rows,)
-        Index of each row's class.
+        Index of each row's class; there need not be a row of each.
     classes : ndarray of shape (n_classes,)
     name : str
         What to call `sample_weight` in an error.
@@ -90,8 +90,9 @@ def check_weights(
     class_weights = _class_weights(class_weight, class_index, classes, weights)
     weights = _in_safe_unit(weights * class_weights[class_index], f"{name} times class_weight")
     totals = np.bincount(class_index, weights=weights, minlength=len(classes))
-    if not (totals > 0).all():
-        empty = classes[totals <= 0].tolist()
+    present = np.bincount(class_index, minlength=len(classes)) > 0
+    if (totals[present] <= 0).any():
+        empty = classes[present & (totals <= 0)].tolist()
         raise ValueError(
             f"{name}: all weights are zero for class(es) {empty}; "
             "give at least one row of each class a positive weight, or drop the class."
@@ -106,7 +107,7 @@ def _in_safe_unit(weights: np.ndarray, name: str) -> np.ndarray:
             f"{name} goes from {least:.2g} to {largest:.2g}; use weights that differ by no more "
             f"than a factor of 2^{MOST_SPREAD}, or 0 for rows that do not count."
         )
-    return in_unit(weights, unit_exponent(weights, name, safe=SAFE_WEIGHTS, stacklevel=6))
+    return in_unit(weights, unit_exponent(weights, name, safe=SAFE_WEIGHTS))
 
 
 def _class_weights(

@@ -1,6 +1,5 @@
 """Category space: one orthonormal axis per class."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from supred.base.all_or_nothing import all_or_nothing
 from supred.base.mapped_classifier import MappedClassifier
 from supred.base.sources import refuse_out_of_core
 from supred.base.state import register
@@ -27,7 +27,7 @@ from supred.category_space.problem import CategoryProblem, orient
 from supred.category_space.settings import Settings
 from supred.category_space.solver import solve
 from supred.common.arrays import cast, on_host, place_of
-from supred.common.labels import encode_labels
+from supred.common.warn import warn_caller
 
 register(Certificate)
 register(AxisRule)
@@ -225,6 +225,7 @@ class CategorySpace(MappedClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CategorySpace":
         """Find the axes.
 
@@ -250,11 +251,10 @@ class CategorySpace(MappedClassifier):
         problem = settings.problem(rows, kernel, alpha)
         solution = solve(problem, settings.to_maximise(), settings.ascent_options(seed))
         if not solution.converged:
-            warnings.warn(
+            warn_caller(
                 f"CategorySpace did not converge in max_iter={self.max_iter} steps (residual "
                 f"{solution.residuals[-1]:.2g}, tol={self.tol}); raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         self._keep(settings, rows, problem, solution, alpha)
         return self
@@ -325,11 +325,7 @@ class CategorySpace(MappedClassifier):
             labels, members = read_label_matrix(y, X.shape[0])
             weights = label_weights(sample_weight, self.class_weight, members)
             return LabelledRows(X, members, weights, labels, exclusive=False)
-        if reset:
-            X, classes, class_index = self._validate_rows_and_labels(X, y)
-        else:
-            X = self._validate_rows(X, reset=False)
-            classes, class_index = encode_labels(y)
+        X, classes, class_index = self._validate_rows_and_labels(X, y, reset=reset)
         weights = check_weights(sample_weight, self.class_weight, class_index, classes)
         return LabelledRows.of_classes(X, classes, class_index, weights)
 

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from supred.base.all_or_nothing import all_or_nothing
 from supred.base.sources import refuse_out_of_core
 from supred.class_embedding.fitted import FittedEmbedding
 from supred.class_embedding.fitting import Result, fit_embedding
@@ -200,6 +201,7 @@ class ClassConstrainedEmbedding(FittedEmbedding):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ClassConstrainedEmbedding":
         """Embed the rows and find what decides in the embedding.
 

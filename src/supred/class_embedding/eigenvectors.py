@@ -5,7 +5,6 @@ taken out of the matrix, so that the largest eigenvalue left is the first that i
 zero of the Laplacian never has to be told from a small eigenvalue.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from supred.common.warn import warn_caller
 from supred.numerics.eigen import eigh
 
 METHODS = ("dense", "lanczos", "shift-invert")
@@ -106,11 +106,10 @@ def leading_eigenvectors(
     values, vectors = values[order], vectors[:, order]
     residual = float(np.linalg.norm(A @ vectors - vectors * values, axis=0).max())
     if stopping == "max_iter":
-        warnings.warn(
+        warn_caller(
             f"The eigenvectors did not converge in max_iter={max_iter} restarts (the residual is "
             f"{residual:.1e}); raise max_iter or use eigen_solver='shift-invert'.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return Eigenvectors(values, vectors, method, stopping, residual, n_iter)
 

@@ -5,7 +5,6 @@ the node's neighbours. New rows get the coordinates that are harmonic in them an
 the rows that are embedded already.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from supred.class_embedding.graph import (
     symmetrise,
 )
 from supred.class_embedding.neighbors import GivenDistances, NeighborIndex
+from supred.common.warn import warn_caller
 
 RELATIVE_RESIDUAL = 1e-11
 
@@ -98,11 +98,10 @@ def extend_together(
         W_uu[free][:, free].tocsr(), degrees[free], pull, tol=RELATIVE_RESIDUAL
     )
     if solved.stopping_reason != "converged":
-        warnings.warn(
+        warn_caller(
             "The coordinates of the batch did not converge (the relative residual is "
             f"{solved.residual:.1e}); transform does not iterate.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     Y[free] = solved.values
     return Y

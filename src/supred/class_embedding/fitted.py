@@ -22,6 +22,7 @@ from supred.class_embedding.partial_labels import split_labels
 from supred.class_embedding.row_classifier import ClassifierChoice, Training
 from supred.class_embedding.suggestion import flow_probabilities, suggest_rows
 from supred.common.arguments import check_integer
+from supred.common.warn import warn_caller
 from supred.rows.cluster.collections import is_dask
 
 
@@ -205,11 +206,9 @@ class FittedEmbedding(LatentClassifier):
         graph = self._index.of_rows(X)
         lonely = np.flatnonzero(np.diff(graph.indptr) == 0)
         if lonely.size:
-            warnings.warn(
+            warn_caller(
                 f"{lonely.size} row(s) of X have no neighbour among the training rows, the first "
                 f"is row {lonely[0]}; they are placed at the origin.",
-                UserWarning,
-                stacklevel=4,
             )
         weights = extension_weights(graph, self.epsilon_, reach_of(self._distances))
         Z = weights @ self.embedding_

@@ -1,7 +1,6 @@
 """From a problem to a result: the graph, then the flow or the eigenvectors, then the classifier."""
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,6 +25,7 @@ from supred.class_embedding.problem import Problem, Settings
 from supred.class_embedding.propagation import auto_flow_beta, flow_from_classes
 from supred.class_embedding.row_classifier import Training, decide_spectrally
 from supred.class_embedding.shares import ClassShares, match_shares
+from supred.common.warn import warn_caller
 
 # The flow's residual where tol=0 asks eigenvectors for machine precision.
 FLOW_TOL, FLOW_MAX_ITER = 1e-3, 2000
@@ -161,15 +161,14 @@ def follow_flow(problem: Problem, graph: Graph, settings: Settings) -> Solved:
     if problem.shares is not None:
         v[flow.stranded] = problem.shares.prior
     if flow.stopping_reason == "max_iter":
-        warnings.warn(
+        warn_caller(
             f"The flow from the class nodes did not converge in {max_iter} steps (the relative "
             f"residual is {flow.residual:.1e}); raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     if flow.stranded.any():
         message = describe_stranded(flow.components, flow.stranded, problem.names)
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn_caller(message)
     count, n_flows = problem.n_components, v.shape[1] - 1
     axes = circle_axes(v) if count == 2 < n_flows else flow_axes(v)[:, :count]
     rows = (v - 1.0 / v.shape[1]) @ axes
@@ -253,6 +252,6 @@ def embed_spectrally(problem: Problem, graph: Graph, settings: Settings) -> Solv
         graph.index.place(found.rows, np.flatnonzero(found.stranded))
     if found.parts.max() > 0:
         message = describe_parts(found.parts, found.stranded, problem.names, graph.index.placing)
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn_caller(message)
     last = {"beta": float(beta), "seconds": spent, "residual": found.residual}
     return Solved(graph, found, problem.class_index, None, float(beta), [*history, last])

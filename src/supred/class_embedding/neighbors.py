@@ -5,7 +5,6 @@ is a neighbour at distance zero, an absent entry is no neighbour. Weights are ma
 second step (:mod:`supred.class_embedding.graph`), so that one search serves many widths.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from supred.base.state import register
+from supred.common.warn import warn_caller
 from supred.numerics.kernel_basis import distinct_rows
 from supred.rows.blocks import rows_of
 
@@ -210,12 +210,10 @@ class GivenDistances:
             )
         graph = self._graph(D, itself=False)
         if graph.nnz > 1 and graph.data.min() == graph.data.max() > 0:
-            warnings.warn(
+            warn_caller(
                 f"All distances in X are equal ({np.sqrt(graph.data[0]):g}), so all neighbours "
                 'weigh the same. A graph of KNeighborsTransformer needs mode="distance", not '
                 '"connectivity".',
-                UserWarning,
-                stacklevel=4,
             )
         return graph
 

@@ -72,6 +72,46 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     return classes, class_index
 
 
+def check_classes(classes: Any) -> np.ndarray:
+    """Return the sorted classes that a user names before there are rows of all of them.
+
+    Examples
+    --------
+    >>> from supred.common.labels import check_classes
+    >>> check_classes([2, 1, 2]).tolist()
+    [1, 2]
+    """
+    if as_labels(classes).ndim != 1:
+        raise ValueError(f"classes={classes!r} is not a list of labels; name each class once.")
+    return encode_labels(classes, name="classes")[0]
+
+
+def index_among(y: Any, classes: np.ndarray, *, name: str = "y") -> np.ndarray:
+    """Return the index of each label among sorted classes.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing or not among the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.common.labels import index_among
+    >>> index_among(["b", "a"], np.array(["a", "b", "c"])).tolist()
+    [1, 0]
+    """
+    check_no_label_missing(y, name=name)
+    y = column_or_1d(y, warn=True)
+    unknown = ~np.isin(y, classes)
+    if unknown.any():
+        raise ValueError(
+            f"{name} holds label(s) {np.unique(y[unknown]).tolist()} that are not among the "
+            f"classes {classes.tolist()}; give rows of these classes."
+        )
+    return np.searchsorted(classes, y)
+
+
 def check_no_label_missing(y: Any, *, name: str = "y") -> None:
     """Raise a ValueError that names the first row whose label is None or NaN."""
     missing = np.flatnonzero(is_missing(y))

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
+from supred.base.all_or_nothing import all_or_nothing
 from supred.base.mapped_classifier import MappedClassifier
 from supred.base.state import register
 from supred.base.validation import check_weights
@@ -130,6 +131,7 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KernelDiscriminantAnalysis":
         """Find the directions.
 

@@ -1,23 +1,24 @@
 """The low-dimensional SVM: a mapping and linear SVMs on it, trained together."""
 
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from supred.base.all_or_nothing import all_or_nothing
 from supred.base.callbacks import FitCallbacks
 from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
 from supred.base.validation import check_weights
 from supred.common.threads import cores
+from supred.common.warn import warn_caller
 from supred.low_dim_svm.checkpoint import make_checkpoint
 from supred.low_dim_svm.g_step import Parameters
 from supred.low_dim_svm.model import LowDimModel
 from supred.low_dim_svm.problem import HeldOut, Problem, cache_megabytes
-from supred.low_dim_svm.settings import Settings
+from supred.low_dim_svm.settings import Settings, svms_of
 from supred.low_dim_svm.training import prepare_mapping, train
 from supred.rows.blocks import RowSource, rows_of
 
@@ -242,6 +243,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     @with_callbacks
     def fit(
         self,
@@ -306,6 +308,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         max_iter = None if isinstance(settings.max_iter, str) else settings.max_iter
         callbacks = FitCallbacks(self, problem.X, y, max_iter)
         n_components = settings.dimensions(problem.n_classes)
+        multi_class = svms_of(self.multi_class, problem.n_classes, self.loss)
 
         def on_iteration(iteration: int, values: dict[str, float], iterate: Parameters) -> bool:
             self._tell(iteration_line(iteration, values))
@@ -315,6 +318,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
                     "mapping_": mapping,
                     "coef_": iterate[0],
                     "intercept_": iterate[1],
+                    "multi_class_": multi_class,
                     "_n_features_out": n_components,
                     "n_features_in_": self.n_features_in_,
                 }
@@ -366,19 +370,17 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         """Say what did not converge."""
         if self.stopping_reason_ == "max_iter" and self.n_iter_ > 0:
             advice = "" if self.early_stopping else ", or set early_stopping=True"
-            warnings.warn(
+            warn_caller(
                 f"LowDimSVC did not converge in max_iter={self.n_iter_} iterations; "
                 f"raise max_iter or tol{advice}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         gap = float(self.history_["gap"][self.best_iter_])
         if gap > LARGEST_GAP:
-            warnings.warn(
+            warn_caller(
                 f"the SVMs in the latent space are solved to a relative gap of {gap:.2g} only; "
                 "bring the class weights, sample weights or the scale of `init` closer together.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _tell(self, text: str) -> None:

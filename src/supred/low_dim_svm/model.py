@@ -23,6 +23,7 @@ class LowDimModel(StreamedClassifier):
         "mapping_",
         "coef_",
         "intercept_",
+        "multi_class_",
         "history_",
         "n_iter_",
         "best_iter_",
@@ -36,12 +37,14 @@ class LowDimModel(StreamedClassifier):
     mapping_: Mapping
     coef_: np.ndarray
     intercept_: np.ndarray
+    multi_class_: str
 
     def _keep(self, result: Result, classes: np.ndarray) -> None:
         """Copy what was found into the fitted attributes; the one place that does."""
         self.classes_ = classes
         self.mapping_ = result.mapping
         self.coef_, self.intercept_ = result.coef, result.intercept
+        self.multi_class_ = svms_of(self.multi_class, len(classes), self.loss)
         self.history_ = result.history
         self.n_iter_ = result.n_iter
         self.best_iter_ = result.best_iter
@@ -54,11 +57,6 @@ class LowDimModel(StreamedClassifier):
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
         return linear_scores(Z, self.coef_, self.intercept_, len(self.classes_), self.multi_class_)
-
-    @property
-    def multi_class_(self) -> str:
-        """Which SVMs there are: "ovr" or "ovo"."""
-        return svms_of(self.multi_class, len(self.classes_), self.loss)
 
     def _class_scores(self, Z: np.ndarray) -> np.ndarray:
         return class_scores(Z, self.coef_, self.intercept_)

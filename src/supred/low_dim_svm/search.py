@@ -5,18 +5,23 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.model_selection import StratifiedShuffleSplit, check_cv
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
+from supred.base.all_or_nothing import all_or_nothing
 from supred.base.progress import progress_bar
 from supred.base.validation import check_weights
 from supred.common.arguments import (
     LARGEST_PARAMETER,
     check_choice,
+    check_flag,
     check_integer,
     check_n_jobs,
     check_real,
 )
+from supred.common.splits import given_splits
 from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.classifier import LowDimSVC
 from supred.low_dim_svm.mappings.centers import width_factor
@@ -181,6 +186,7 @@ class LowDimSVCCV(LowDimModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LowDimSVCCV":
         """Try all settings on held-out rows and fit the best one on all rows.
 
@@ -196,9 +202,11 @@ class LowDimSVCCV(LowDimModel):
         self : LowDimSVCCV
         """
         given = X
+        self._forget()
         X, classes, class_index = self._validate_rows_and_labels(X, y, in_memory=True)
         check_choice("mapping", self.mapping, ("rbf", "linear"))
         check_choice("search", self.search, ("race", "exhaustive"))
+        check_flag("refit", self.refit)
         check_n_jobs(self.n_jobs)
         settings = Settings.among(
             {**self.get_params(deep=False), **self._searched(), "n_jobs": None}
@@ -209,9 +217,7 @@ class LowDimSVCCV(LowDimModel):
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31 - 1)
         candidates, first = self._candidates(X, class_index, weights, int(seed))
-        splits = list(self._splits(X, class_index, int(seed)))
-        if not splits:
-            raise ValueError(f"cv={self.cv!r} gives no split; give at least one.")
+        splits = self._splits(X, class_index, int(seed))
         with progress_bar(
             len(candidates) * len(splits), type(self).__name__, shown=bool(self.verbose)
         ) as step:
@@ -266,7 +272,9 @@ class LowDimSVCCV(LowDimModel):
         gammas: Sequence[float] = [1.0]
         if self.mapping == "rbf" and self.gammas is not None:
             given = _sequence("gammas", self.gammas)
-            gammas = _numbers("gammas", [scale if g == "scale" else g for g in given])
+            gammas = _numbers(
+                "gammas", [scale if isinstance(g, str) and g == "scale" else g for g in given]
+            )
         alphas = None if self.alphas is None else _numbers("alphas", self.alphas)
         ridges = None if alphas is None else [2.0 * alpha / self.mu for alpha in alphas]
         Cs = _numbers("Cs", self.Cs)
@@ -301,13 +309,12 @@ class LowDimSVCCV(LowDimModel):
 
     def _splits(
         self, X: Any, class_index: np.ndarray, seed: int
-    ) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         if isinstance(self.cv, float):
             check_real("cv", self.cv, low=0, high=1, low_inclusive=False, high_inclusive=False)
             splitter = StratifiedShuffleSplit(n_splits=1, test_size=self.cv, random_state=seed)
-        else:
-            splitter = check_cv(self.cv, class_index, classifier=True)
-        return splitter.split(X, class_index)
+            return list(splitter.split(X, class_index))
+        return given_splits(self.cv, X, class_index)
 
     def _report(self, candidates: list[Candidate], verdicts: Verdicts) -> None:
         """Fill `cv_results_` and choose the best setting."""
@@ -345,9 +352,17 @@ class LowDimSVCCV(LowDimModel):
         self.best_params_ = settings[self.best_index_]
         self.best_score_ = float(mean[self.best_index_])
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether there is a model; scikit-learn's `check_is_fitted` asks."""
+        if hasattr(self, "best_params_") and not hasattr(self, "mapping_"):
+            raise NotFittedError(
+                "LowDimSVCCV was fitted with refit=False: it has best_params_ but no model to "
+                "predict with; set refit=True, or fit LowDimSVC(**best_params_)."
+            )
+        return hasattr(self, "mapping_")
+
     def _project(self, X: Any) -> np.ndarray:
-        if not self.refit:
-            raise AttributeError("LowDimSVCCV was fitted with refit=False and cannot predict.")
+        check_is_fitted(self)
         return super()._project(X)
 
 

@@ -1,6 +1,5 @@
 """One split of the rows on which the candidates of a search are judged."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from supred.base.validation import check_weights
+from supred.common.warn import warn_caller
 from supred.low_dim_svm.mappings.basis import BasisMapping
 from supred.low_dim_svm.problem import HeldOut, Problem
 from supred.low_dim_svm.settings import Settings, svms_of
@@ -85,11 +85,9 @@ class Fold:
             raise ValueError("cv: a training part has rows of one class only; use other splits.")
         if len(present) < len(classes):
             missing = np.setdiff1d(np.arange(len(classes)), present)
-            warnings.warn(
+            warn_caller(
                 f"cv: a training part has no row of class(es) {classes[missing].tolist()}; "
                 "use fewer folds, or splits that are stratified.",
-                UserWarning,
-                stacklevel=3,
             )
             class_index = np.where(
                 np.isin(class_index, present), np.searchsorted(present, class_index), -1

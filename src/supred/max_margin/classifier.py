@@ -1,6 +1,5 @@
 """Max-margin projection: one projection for one or several SVMs, and learned RBF scales."""
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -11,11 +10,13 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from supred.base.all_or_nothing import all_or_nothing
 from supred.base.latent_classifier import LatentClassifier
 from supred.base.sources import refuse_out_of_core
 from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.common.arguments import check_choice, check_flag, check_integer, check_real
+from supred.common.warn import warn_caller
 from supred.max_margin.penalty import choose_penalty
 from supred.max_margin.rbf_diagonal import FittedScales, choose_gamma, fit_scales
 from supred.max_margin.task_models import (
@@ -181,6 +182,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         *LatentClassifier._fitted_attributes,
         "multitask_",
         "n_tasks_",
+        "_kind",
         "_model",
         "objective_",
         "start_objective_",
@@ -223,6 +225,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         self.certify = certify
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MaxMarginProjection":
         """Learn the projection (or the scales) and the SVMs together.
 
@@ -249,7 +252,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         else:
             found, gamma_scores = self._fit_scales(problem, float(C))
         if found.stopping_reason != "converged":
-            warnings.warn(
+            warn_caller(
                 f"MaxMarginProjection did not converge: {found.message}. "
                 + (
                     'The best projection found is kept; use solver="lbfgs".'
@@ -257,7 +260,6 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
                     else "Raise max_iter or tol, or scale the features."
                 ),
                 ConvergenceWarning,
-                stacklevel=2,
             )
         self._keep(classes, problem, found)
         self.C_, self.C_scores_, self.gamma_scores_ = float(C), C_scores, gamma_scores
@@ -275,12 +277,8 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         X, classes, class_index = self._validate_rows_and_labels(X, y)
         self._check_parameters(X.shape[1])
         weights = check_weights(sample_weight, self.class_weight, class_index, classes)
-        n_classes = len(classes)
-        return classes, TaskProblem.of_classes(X, class_index, weights, n_classes, self._kind)
-
-    @property
-    def _kind(self) -> str:
-        return "ovo" if self.tasks == "auto" else self.tasks
+        n_classes, kind = len(classes), "ovo" if self.tasks == "auto" else self.tasks
+        return classes, TaskProblem.of_classes(X, class_index, weights, n_classes, kind)
 
     def _check_parameters(self, n_features: int) -> None:
         """Raise a ValueError that names the first parameter that is out of range."""
@@ -348,6 +346,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         """Copy what was found into the estimator."""
         self.classes_ = classes
         self.multitask_ = problem.n_classes == 0
+        self._kind = problem.kind
         self.n_tasks_ = problem.n_tasks
         self._model = found.model
         self._n_features_out = found.model.n_components

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import KFold, StratifiedKFold
 
+from supred.common.splits import given_splits
 from supred.max_margin.rbf_scales import KernelSVMs, ScalesResult, learn_scales, scaled_kernel
 from supred.max_margin.tasks import TaskProblem
 from supred.numerics.kernels import scale_gamma
@@ -125,9 +126,7 @@ def folds(problem: TaskProblem, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     # The rows of a class have the same signs in all tasks.
     groups = np.unique(signs, axis=0, return_inverse=True)[1].ravel()
     if not isinstance(cv, int):
-        rows = np.arange(len(signs))
-        given = check_cv(cv, groups, classifier=True).split(signs, groups)
-        pairs = [(rows[train], rows[test]) for train, test in given]
+        pairs = given_splits(cv, signs, groups)
         splits = [(train[positive[train]], test[positive[test]]) for train, test in pairs]
     else:
         smallest = int(np.unique(groups[used], return_counts=True)[1].min())

@@ -108,6 +108,8 @@ def stack_tasks(tasks: Iterable[tuple[Any, Any]]) -> tuple[Any, np.ndarray]:
     """
     blocks: list[Any] = []
     columns: list[np.ndarray] = []
+    if not isinstance(tasks, Iterable):
+        raise ValueError(f"tasks={tasks!r} is not a list of pairs (X_k, y_k).")
     for k, pair in enumerate(tasks):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ValueError(

@@ -183,13 +183,15 @@ class LatentSpaceDisplay:
         n_components = self.Z.shape[1]
         if dimensions is None or n_components == 1:
             return tuple(range(min(2, n_components)))
-        shown = tuple(dimensions)
-        if not 1 <= len(shown) <= 3 or not all(0 <= d < n_components for d in shown):
+        shown = dimensions if isinstance(dimensions, Sequence | np.ndarray) else ()
+        if not 1 <= len(shown) <= 3 or not all(
+            isinstance(d, int | np.integer) and 0 <= d < n_components for d in shown
+        ):
             raise ValueError(
-                f"dimensions={shown} must name one to three of the {n_components} latent "
-                f"dimensions, counted from 0."
+                f"dimensions={dimensions!r} must be a list of one to three of the {n_components} "
+                "latent dimensions, counted from 0."
             )
-        return shown
+        return tuple(shown)
 
     def _label(self, ax: Any, shown: tuple[int, ...]) -> None:
         for axis, d in zip("xyz", shown, strict=False):

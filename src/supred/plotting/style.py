@@ -63,6 +63,8 @@ def marker_size(n_rows: int) -> float:
 def new_axes(ax: Any, *, projection: str | None = None, size: tuple[float, float]) -> Any:
     """Return `ax`, or axes in a new figure; a ValueError if `ax` does not fit the projection."""
     if ax is not None:
+        if not hasattr(ax, "scatter"):
+            raise ValueError(f"ax={ax!r} is not matplotlib Axes; plt.subplots() makes them.")
         if projection == "3d" and ax.name != "3d":
             raise ValueError("ax must be three-dimensional; make it with projection='3d'.")
         return ax

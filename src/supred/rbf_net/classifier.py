@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from supred.base.all_or_nothing import all_or_nothing
 from supred.base.callbacks import FitCallbacks
 from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
 from supred.base.validation import check_weights
 from supred.common.arguments import check_flag, check_integer
+from supred.common.labels import check_classes
 from supred.rbf_net.explanation import Explanation
 from supred.rbf_net.fitted import GaussianNetwork
 from supred.rbf_net.journal import Journal, make_journal
@@ -199,6 +202,7 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     @with_callbacks
     def fit(
         self,
@@ -232,11 +236,7 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         settings = Settings.among(self.get_params(deep=False))
         check_flag("warm_start", self.warm_start)
         previous = self._fitted() if self.warm_start and hasattr(self, "stages_") else None
-        unit = self._unit_exponent
-        X, index, weights, classes = self._checked_rows(X, y, sample_weight)
-        if previous is not None:
-            found, self._unit_exponent = self._unit_exponent, unit  # the model stays as it is
-            _check_same_unit(unit, found)
+        X, index, weights, classes = self._checked_rows(X, y, sample_weight, reset=previous is None)
         held_out = self._check_validation(X_val, y_val, sample_weight_val, classes)
         if held_out is not None and isinstance(held_out.X, RowSource):
             held_out = held_out._replace(X=rows_of(held_out.X).whole())
@@ -260,6 +260,7 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
             )
         return self._keep(fitted)
 
+    @all_or_nothing
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "RBFNetClassifier":
@@ -271,7 +272,8 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
             New rows, their labels and weights.
         classes : array-like, optional
             All classes that may ever come; needed in the first call if `y` does not hold them
-            all. A class that has no row yet is never far from being predicted last.
+            all. `class_weight` may be a dict. A class that has no row yet is never far from
+            being predicted last.
 
         Returns
         -------
@@ -281,15 +283,23 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
             the second lays the classes out. There is no checkpoint.
         """
         settings = Settings.among(self.get_params(deep=False))
-        fitted = hasattr(self, "stages_")
-        X, index, weights, known = self._checked_rows(
-            X, y, sample_weight, classes=self.classes_ if fitted else classes, reset=not fitted
-        )
-        if fitted and classes is not None and not np.array_equal(np.unique(classes), known):
+        if isinstance(self.class_weight, str):
             raise ValueError(
-                f"classes={np.unique(classes).tolist()} differ from those of the first call, "
-                f"{known.tolist()}; name all classes there."
+                f"class_weight={self.class_weight!r} cannot be combined with partial_fit, which "
+                "does not see all rows; use a dict {class: weight}."
             )
+        fitted = hasattr(self, "stages_")
+        known = None if classes is None else check_classes(classes)
+        if fitted:
+            if known is not None and not np.array_equal(known, self.classes_):
+                raise ValueError(
+                    f"classes={known.tolist()} differ from those of the first call, "
+                    f"{self.classes_.tolist()}; name all classes there."
+                )
+            known = self.classes_
+        X, index, weights, known = self._checked_rows(
+            X, y, sample_weight, classes=known, reset=not fitted
+        )
         self.classes_ = known
         with closing(FitCallbacks(self, X, y)) as callbacks:
             tell = partial(self._report, callbacks)
@@ -325,15 +335,13 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         check_is_fitted(self)
         high = len(self.stages_[0].W)
         check_integer("n_centers", n_centers, low=1, high=high, why="the centres that there are")
-        smaller = type(self)(**{**self.get_params(deep=False), "n_centers": n_centers})
-        X, index, weights, classes = smaller._checked_rows(X, y, sample_weight)
-        _check_same_unit(self._unit_exponent, smaller._unit_exponent)
+        X, index, weights, classes = self._checked_rows(X, y, sample_weight, reset=False)
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"prune: y holds the classes {classes.tolist()}, but the model was trained on "
                 f"{self.classes_.tolist()}; give rows of the same classes."
             )
-        smaller.classes_ = classes
+        smaller = copy(self).set_params(n_centers=n_centers)
         settings = Settings.among(smaller.get_params(deep=False))
         return smaller._keep(prune_networks(X, index, weights, self._fitted(), settings, n_centers))
 
@@ -344,30 +352,10 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
     ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
         """Return rows, class indices, weights and classes, all checked."""
         X, y, sample_weight = unpacked(X, ("y", y), ("sample_weight", sample_weight))
-        if classes is None:
-            X, found, index = self._validate_rows_and_labels(X, y)
-        else:
-            X, y = self._validate_rows(X, y, reset=reset)
-            found = np.unique(classes)
-            if len(found) < 2:
-                raise ValueError(f"classes={found.tolist()} are too few; name two or more.")
-            unknown = ~np.isin(y, found)
-            if unknown.any():
-                raise ValueError(
-                    f"y holds label(s) {np.unique(y[unknown]).tolist()} that are not in classes; "
-                    "name every class in the first call of partial_fit."
-                )
-            index = np.searchsorted(found, y)
+        X, found, index = self._validate_rows_and_labels(X, y, classes=classes, reset=reset)
         if sample_weight is None and isinstance(X, RowSource):
             sample_weight = X.weights()
-        if classes is None:
-            weights = check_weights(sample_weight, self.class_weight, index, found)
-        else:
-            present = np.unique(index)
-            weights = check_weights(
-                sample_weight, None, np.searchsorted(present, index), found[present]
-            )
-        return X, index, weights, found
+        return X, index, check_weights(sample_weight, self.class_weight, index, found), found
 
     def _report(
         self,
@@ -387,15 +375,6 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
             )
         inputs = {"classes_": self.classes_, "n_features_in_": self.n_features_in_}
         return callbacks.iteration(lambda: {**inputs, **so_far()})
-
-
-def _check_same_unit(before: int, now: int) -> None:
-    """Raise a ValueError if rows are counted in another unit than those of an earlier fit."""
-    if before != now:
-        raise ValueError(
-            f"X is counted in units of 2^{now}, but the model goes on from rows in units of "
-            f"2^{before}; give rows of a similar size, or train anew (warm_start=False)."
-        )
 
 
 __all__ = ["Explanation", "GaussianNetwork", "RBFNetClassifier"]

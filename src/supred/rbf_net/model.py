@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from supred.base.streamed_classifier import StreamedClassifier
+from supred.common.arguments import check_flag, check_integer
 from supred.common.arrays import place_of, type_name
 from supred.rbf_net.explanation import Explanation, explain_rows
 from supred.rbf_net.fitted import Fitted, GaussianNetwork, project_through
@@ -51,6 +52,8 @@ class NetworkModel(StreamedClassifier):
             Exact derivatives.
         """
         check_is_fitted(self)
+        check_integer("n_loudest", n_loudest, low=1)
+        check_flag("latent", latent)
         X = self._validate_rows(X, reset=False, accept_sparse=False)
         return explain_rows(
             self.stages_,

@@ -19,6 +19,7 @@ from supred.rbf_net.problem import (
     Part,
     Scaling,
     Table,
+    check_scaled,
     distinct_rows,
     held_out_sample,
     scaling_of,
@@ -79,6 +80,8 @@ def fit_networks(
     dtype = type_name(X)
     X, index, weights = used_rows(X, index, weights)
     scaling = scaling_of(X, weights) if previous is None else previous.scaling(0)
+    if previous is not None:
+        check_scaled(X, scaling)
     distinct = distinct_rows(X, index, weights, scaling)
     table = Table(X, index, weights, n_classes, scaling, distinct)
     rng = journal.random_state(settings.random_state)
@@ -193,6 +196,7 @@ def parts_of(
     """Return what to train on and what to hold out, and the table of the latter."""
     if held_out is not None:
         X_val, index, weights = used_rows(*held_out)
+        check_scaled(X_val, table.scaling)
         given = Table(X_val, index, weights, table.n_classes, table.scaling)
         return (Part(np.arange(table.n_rows), np.arange(given.n_rows)),), given
     if not settings.early_stopping:

@@ -1,6 +1,5 @@
 """The mapping F that the parameters ask for."""
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -9,6 +8,7 @@ from sklearn.base import clone
 
 from supred.common.arguments import as_numbers
 from supred.common.arrays import on_host, type_name
+from supred.common.warn import warn_caller
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.centers import kmeans_centers, random_centers, width_factor
 from supred.low_dim_svm.mappings.linear import LinearMapping
@@ -115,11 +115,9 @@ def choose_centers(
     if not isinstance(centers, str):
         return _given_centers(on_host(centers), n_features, type_name(X))
     if n_centers is not None and n_centers > n_rows and centers != "all":
-        warnings.warn(
+        warn_caller(
             f"n_centers={n_centers} is more than the {n_rows} rows to train on, so all of these "
             "are centres.",
-            UserWarning,
-            stacklevel=2,
         )
         centers = "all"
     if centers == "all":

@@ -1,0 +1,48 @@
+"""Folds that a user gives."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from supred.common.arguments import one_line
+
+
+def given_splits(
+    cv: Any, X: Any, class_index: np.ndarray, *, name: str = "cv"
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return training and test rows of each fold, or raise a ValueError that says what is wrong.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of pairs
+        As scikit-learn's `check_cv` takes it.
+    X : object of n_rows rows
+    class_index : ndarray of shape (n_rows,)
+    name : str
+        What to call `cv` in an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.common.splits import given_splits
+    >>> given_splits([([0, 1], [2])], np.zeros((3, 1)), np.array([0, 1, 0]))
+    [(array([0, 1]), array([2]))]
+    """
+    rows = np.arange(len(class_index))
+    splitter = check_cv(cv, class_index, classifier=True)
+    try:
+        given = splitter.split(X, class_index)
+        splits = [(rows[train], rows[test]) for train, test in given]
+    except (TypeError, ValueError, IndexError) as error:
+        raise ValueError(
+            f"{name} gives no pairs of training and test rows among {len(rows)} rows "
+            f"({one_line(error)}); use a number of folds or a splitter of scikit-learn's."
+        ) from error
+    if not splits:
+        raise ValueError(f"{name}={cv!r} gives no split; give at least one.")
+    for fold, (train, test) in enumerate(splits):
+        if not (len(train) and len(test)):
+            what = "training" if not len(train) else "test"
+            raise ValueError(f"{name}: fold {fold} has no {what} rows; use other folds.")
+    return splits
