@@ -29,6 +29,7 @@ from benchmarks.fuzz import (
     methods,
     model_files,
     properties,
+    refits,
     sources,
     table_files,
     tables,
@@ -50,6 +51,7 @@ KINDS: dict[str, Recipe] = {
     "table_files": table_files.recipe,
     "methods": methods.recipe,
     "comparisons": comparisons.recipe,
+    "refits": refits.recipe,
 }
 # Of so many cases of the first kind one of this kind is run: they start processes or take long.
 EVERY = {

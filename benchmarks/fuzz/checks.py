@@ -67,7 +67,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
             refused(error)
             fitted = None
     for rows, copy in zip(held, before[0], strict=True):
-        assert np.array_equal(_dense(rows), copy), "X was changed"
+        np.testing.assert_array_equal(_dense(rows), copy, "X was changed")
     assert np.array_equal(np.asarray(y), before[1]), "y was changed"
     return fitted
 

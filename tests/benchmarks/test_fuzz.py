@@ -20,6 +20,7 @@ CASES = {
     "table_files": 12,
     "methods": 60,
     "comparisons": 30,
+    "refits": 60,
 }
 # Cases of other seeds that failed once.
 FAILED_ONCE = [
