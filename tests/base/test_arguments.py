@@ -138,3 +138,92 @@ def test_labels_in_a_sparse_matrix():
 def test_too_few_weights_are_called_so(made):
     with pytest.raises(ValueError, match="sample_weight has 29 values for 30 rows"):
         made().fit(X, y, sample_weight=np.ones(29))
+
+
+@pytest.mark.parametrize("made", having("random_state"))
+def test_random_state_is_named(made):
+    with pytest.raises(ValueError, match="random_state=-1 is not known; use None"):
+        made(random_state=-1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.full(30, -1.0), "sample_weight holds a negative value"),
+        (np.full(30, np.inf), "sample_weight holds a value that is not finite"),
+        (np.zeros(30), "all weights are zero; there is nothing to score"),
+        (np.ones(3), "sample_weight has 3 values for 30 rows"),
+        (["a"] * 30, "sample_weight cannot be read as numbers"),
+    ],
+)
+@pytest.mark.parametrize("made", ALL)
+def test_scores_of_bad_weights(made, weights, message):
+    model = made().fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.score(X, y, sample_weight=weights)
+    assert model.score(X, y, sample_weight=np.full(30, 1e308)) == pytest.approx(model.score(X, y))
+
+
+@pytest.mark.parametrize("made", ALL)
+def test_a_time_that_is_missing_is_no_class(made):
+    labels = np.array(["2020", "2021", "2022"], dtype="datetime64[D]")[y]
+    labels[3] = "NaT"
+    if made is ClassConstrainedEmbedding:  # there it is a row without label
+        assert len(made().fit(X, labels).classes_) == 3
+        return
+    with pytest.raises(ValueError, match=r"y has 1 missing label\(s\), the first in row 3"):
+        made().fit(X, labels)
+
+
+@pytest.mark.parametrize("made", ALL)
+def test_labels_of_any_size(made):
+    with pytest.raises(ValueError, match="Unknown label type"):
+        made().fit(X, y * 1e300)
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_validation_rows_are_named(made):
+    for rows, labels in ((X * np.nan, y), (X[:, :2], y), (X, y + 0.5)):
+        with pytest.raises(ValueError, match=r"X_val|y_val"):
+            made().fit(X, y, X_val=rows, y_val=labels)
+
+
+class OddRegressor(Ridge):
+    """Predicts what a function makes of what it should predict."""
+
+    def __init__(self, odd=None):
+        super().__init__()
+        self.odd = odd
+
+    def predict(self, X):
+        return self.odd(super().predict(X))
+
+
+@pytest.mark.parametrize(
+    ("odd", "message"),
+    [
+        (lambda Z: Z * np.nan, "predicts NaN, or numbers beyond"),
+        (lambda Z: Z * 1e200, "predicts NaN, or numbers beyond"),
+        (lambda Z: Z[:-1], r"of shape \(29, 2\); it must predict 2 number"),
+        (lambda Z: Z[:, 0], r"of shape \(30, 1\); it must predict 2 number"),
+        (lambda Z: None, r"of object of shape \(\)"),
+        (lambda Z: Z.astype(str), "predicts an array of <U"),
+    ],
+)
+def test_a_regressor_that_predicts_something_else(odd, message):
+    with pytest.raises(ValueError, match=message):
+        LowDimSVC(mapping=OddRegressor(odd)).fit(X, y)
+
+
+@pytest.mark.parametrize("size", [1e31, np.inf, np.nan])
+def test_a_start_far_away(size):
+    with pytest.raises(ValueError, match="init holds NaN, or numbers beyond 1e\\+30"):
+        LowDimSVC(init=np.full((30, 2), size)).fit(X, y)
+
+
+@pytest.mark.parametrize("made", [CategorySpace, KernelDiscriminantAnalysis])
+def test_a_kernel_that_is_none(made):
+    with pytest.raises(ValueError, match="kernel: what the callable returned cannot be read"):
+        made(kernel=lambda A, B: "a").fit(X, y)
+    with pytest.raises(ValueError, match="the kernel matrix is zero"):
+        made(kernel="precomputed").fit(np.zeros((30, 30)), y)

@@ -354,3 +354,41 @@ def test_equal_rows_are_not_taken_apart_by_rounding(kernel):
     model = CategorySpace(kernel=kernel, class_weight="balanced")
     model.fit(rows, np.arange(22) % 3, sample_weight=weights)
     assert np.abs(model.transform(rows)).max() < 1e3
+
+
+@pytest.mark.parametrize("made", ALL)
+@pytest.mark.parametrize("offset", [1e4, 1e8])
+def test_sparse_rows_with_a_column_far_from_zero_are_dense_rows(made, offset):
+    """Differences of squares would lose the digits of all other columns."""
+    rows = X.copy()
+    rows[:, 1] += offset
+    model, of_sparse = made().fit(rows, y), made().fit(sparse.csr_matrix(rows), y)
+    expected = model.transform(rows)
+    size = np.abs(expected).max()
+    for answer in (model.transform(sparse.csr_matrix(rows)), of_sparse.transform(rows)):
+        np.testing.assert_allclose(answer / size, expected / size, atol=1e-6)
+
+
+def test_a_full_column_among_sparse_ones():
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((40, 60)) < 0.05, 1.0, 0.0)
+    rows[:, 7] = 1e8 + rng.normal(size=40)
+    labels = (rows[:, 7] > 1e8).astype(int)
+    for model in (KernelDiscriminantAnalysis(random_state=0), LowDimSVC(random_state=0)):
+        expected = model.fit(rows, labels).transform(rows)
+        found = model.transform(sparse.csr_matrix(rows))
+        np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_models_of_extreme_rows_refuse_those_of_files(tmp_path):
+    """Out-of-core rows keep their own unit, so they cannot be compared."""
+    np.save(tmp_path / "rows.npy", X * 1e-18)
+    for made in (LowDimSVC, RBFNetClassifier):
+        with pytest.warns(UserWarning, match="counted in units"):
+            model = made().fit(X * 1e-25, y)
+        for rows in (
+            RowBlocks(tmp_path / "rows.npy"),
+            np.load(tmp_path / "rows.npy", mmap_mode="r"),
+        ):
+            with pytest.raises(ValueError, match="out-of-core rows keep their own unit"):
+                model.predict(rows)

@@ -348,7 +348,7 @@ def test_score_counts_labelled_rows_only():
     assert model.score(X, with_none) == model.score(X, partly)
     with pytest.raises(ValueError, match="y has no labelled row"):
         model.score(X, np.full(300, -1))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="sample_weight has 5 values for 300 rows"):
         model.score(X, partly, weights[:5])
 
 

@@ -59,6 +59,8 @@ def test_basis_is_orthonormal_and_drops_what_is_rounding():
     assert basis.shape == (40, 3)
     np.testing.assert_allclose(basis.T @ G @ basis, np.eye(3), atol=1e-12)
     with pytest.raises(ValueError, match="negative eigenvalues"):
+        eigenbasis(-np.eye(3))
+    with pytest.raises(ValueError, match="the kernel matrix is zero"):
         eigenbasis(np.zeros((3, 3)))
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 
 from supred._version import __version__
 from supred.base.container import ModelFileError, read_container, write_container
+from supred.common.arguments import random_generator
 from supred.common.arrays import on_host, type_name
 from supred.common.files import check_output
 from supred.rows.blocks import rows_of
@@ -55,10 +55,10 @@ class Checkpoint:
     def random_state(self, random_state: Any) -> np.random.RandomState:
         """Return the fit's source of chance, the same one when the fit is resumed."""
         if isinstance(random_state, int | np.integer):
-            return check_random_state(random_state)
+            return random_generator(random_state)
         if self.seed is None:
-            self.seed = int(check_random_state(random_state).randint(2**31 - 1))
-        return check_random_state(self.seed)
+            self.seed = int(random_generator(random_state).randint(2**31 - 1))
+        return random_generator(self.seed)
 
     def save(self, state: Any) -> None:
         """Write the state; the file changes as a whole or not at all."""

@@ -11,7 +11,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.metrics import accuracy_score
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from supred.base.dask_input import lazily, unpacked
@@ -24,8 +24,8 @@ from supred.base.sources import (
     source_labels,
 )
 from supred.base.state import present_attributes
-from supred.base.validation import are_ready
-from supred.common.arguments import as_numbers, check_n_jobs, largest_magnitude
+from supred.base.validation import accuracy, are_ready, canonical
+from supred.common.arguments import check_n_jobs, largest_magnitude
 from supred.common.arrays import cast, on_host, place_of, stays_in_place
 from supred.common.labels import check_no_label_missing, encode_labels, index_among
 from supred.rows.blocks import RowSource
@@ -136,9 +136,8 @@ class LatentClassifier(
         with np.errstate(invalid="ignore", over="ignore"):
             found = validate_data(self, X, *y, reset=reset, **accepted)
         X, *labels = found if y else (found,)
-        if sparse.issparse(X) and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()  # entries that are stored in parts are sums of these everywhere
+        if sparse.issparse(X):
+            X = canonical(X, zeros_count=not get_tags(self).input_tags.pairwise)
         if reset:
             check_n_jobs(getattr(self, "n_jobs", None))
             self._unit_exponent = unit_exponent(X, "X")
@@ -336,10 +335,7 @@ class LatentClassifier(
         _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
         predicted: Any = self.predict(X)
         predicted = predicted.compute() if is_dask(X) else on_host(predicted)
-        if sample_weight is not None:  # the sum of the largest numbers would overflow
-            sample_weight = as_numbers("sample_weight", sample_weight, "give one weight per row")
-            sample_weight /= max(sample_weight.max(initial=0.0), np.finfo(float).tiny)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return accuracy(y, predicted, sample_weight)
 
     @property
     def row_unit_(self) -> float:

@@ -24,7 +24,7 @@ class GivenRows(NamedTuple):
 
 
 def _has_probabilities(fitted: Any) -> bool:
-    if fitted.loss == "log":
+    if getattr(fitted, "_fitted_loss", fitted.loss) == "log":
         return True
     raise AttributeError(
         "predict_proba needs loss='log'; with the hinge loss use scikit-learn's "
@@ -43,6 +43,8 @@ class StreamedClassifier(LatentClassifier):
     _takes_devices = True
 
     loss: str
+
+    _fitted_attributes = (*LatentClassifier._fitted_attributes, "_fitted_loss")
 
     @abstractmethod
     def _class_scores(self, Z: np.ndarray) -> np.ndarray:
@@ -104,7 +106,10 @@ class StreamedClassifier(LatentClassifier):
         if source is not None:
             X_val = self._validate_source(source, reset=False)
         else:
-            X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
+            try:
+                X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
+            except ValueError as error:
+                raise ValueError(f"X_val and y_val: {error}") from error
         class_index = index_among(y_val, classes, name="y_val")
         weights = check_weights(
             sample_weight_val, None, class_index, classes, name="sample_weight_val"

@@ -4,6 +4,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import accuracy_score
 
 from supred.base.scales import MOST_SPREAD, SAFE_NUMBER, SAFE_WEIGHTS, in_unit, unit_exponent
 from supred.common.arguments import as_numbers, check_one_per_row
@@ -44,6 +45,38 @@ def are_ready(X: Any, n_features: int | None) -> bool:
     )
 
 
+def canonical(X: Any, *, zeros_count: bool) -> Any:
+    """Return sparse rows with each entry once; as an array if they are so full that it is smaller.
+
+    Differences of squares, by which sparse rows are compared, lose the digits of a full column
+    that lies far from zero.
+
+    Parameters
+    ----------
+    X : sparse matrix
+    zeros_count : bool
+        Whether entries that are not stored are zeros; else they stand for no neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from supred.base.validation import canonical
+    >>> canonical(csr_array(np.array([[1.0, 2.0, 0.0], [3.0, 4.0, 5.0]])), zeros_count=True)
+    array([[1., 2., 0.],
+           [3., 4., 5.]])
+    """
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if (
+        zeros_count
+        and X.data.nbytes + X.indices.nbytes > X.shape[0] * X.shape[1] * X.dtype.itemsize
+    ):
+        return X.toarray()
+    return X
+
+
 def check_weights(
     sample_weight: Any,
     class_weight: Any,
@@ -67,13 +100,42 @@ def check_weights(
     name : str
         What to call `sample_weight` in an error.
     """
-    n_rows = len(class_index)
-    if sample_weight is None:
+    weights = _in_safe_unit(row_weights(sample_weight, len(class_index), name=name), name)
+    class_weights = _class_weights(class_weight, class_index, classes, weights)
+    weights = _in_safe_unit(weights * class_weights[class_index], f"{name} times class_weight")
+    totals = np.bincount(class_index, weights=weights, minlength=len(classes))
+    present = np.bincount(class_index, minlength=len(classes)) > 0
+    if (totals[present] <= 0).any():
+        empty = classes[present & (totals <= 0)].tolist()
+        raise ValueError(
+            f"{name}: all weights are zero for class(es) {empty}; "
+            "give at least one row of each class a positive weight, or drop the class."
+        )
+    return weights
+
+
+def row_weights(values: Any, n_rows: int, *, name: str = "sample_weight") -> np.ndarray:
+    """Return one finite weight >= 0 per row, or raise a ValueError that names them.
+
+    Parameters
+    ----------
+    values : None, number or array-like of shape (n_rows,)
+    n_rows : int
+    name : str
+        What to call the weights in an error.
+
+    Examples
+    --------
+    >>> from supred.base.validation import row_weights
+    >>> row_weights(2, 3)
+    array([2., 2., 2.])
+    """
+    if values is None:
         weights = np.ones(n_rows)
-    elif isinstance(sample_weight, Real):
-        weights = np.full(n_rows, float(sample_weight))
+    elif isinstance(values, Real):
+        weights = np.full(n_rows, float(values))
     else:
-        weights = as_numbers(name, sample_weight, "give one number per row")
+        weights = as_numbers(name, values, "give one number per row")
         if weights.ndim != 1:
             raise ValueError(
                 f"{name} must be 1D array-like, one weight per row; got shape {weights.shape}."
@@ -86,18 +148,26 @@ def check_weights(
         raise ValueError(
             f"{name} holds a negative value ({weights[row]:g} in row {row}); use weights >= 0."
         )
-    weights = _in_safe_unit(weights, name)
-    class_weights = _class_weights(class_weight, class_index, classes, weights)
-    weights = _in_safe_unit(weights * class_weights[class_index], f"{name} times class_weight")
-    totals = np.bincount(class_index, weights=weights, minlength=len(classes))
-    present = np.bincount(class_index, minlength=len(classes)) > 0
-    if (totals[present] <= 0).any():
-        empty = classes[present & (totals <= 0)].tolist()
-        raise ValueError(
-            f"{name}: all weights are zero for class(es) {empty}; "
-            "give at least one row of each class a positive weight, or drop the class."
-        )
     return weights
+
+
+def accuracy(labels: Any, predicted: np.ndarray, sample_weight: Any) -> float:
+    """Return the share of the rows, or of their weight, whose label is predicted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.base.validation import accuracy
+    >>> accuracy([0, 1], np.array([0, 0]), [3e307, 1e307])
+    0.75
+    """
+    if sample_weight is not None:
+        sample_weight = row_weights(sample_weight, len(predicted))
+        largest = sample_weight.max(initial=0.0)
+        if largest == 0:
+            raise ValueError("sample_weight: all weights are zero; there is nothing to score.")
+        sample_weight = sample_weight / largest  # the sum of the largest numbers would overflow
+    return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
 
 
 def _in_safe_unit(weights: np.ndarray, name: str) -> np.ndarray:

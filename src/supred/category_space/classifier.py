@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +25,7 @@ from supred.category_space.labels import (
 from supred.category_space.problem import CategoryProblem, orient
 from supred.category_space.settings import Settings
 from supred.category_space.solver import solve
+from supred.common.arguments import random_generator
 from supred.common.arrays import cast, on_host, place_of
 from supred.common.warn import warn_caller
 
@@ -34,7 +34,10 @@ register(AxisRule)
 
 
 def _is_linear(fitted: "CategorySpace") -> bool:
-    if fitted.kernel != "linear":
+    linear = fitted.kernel == "linear"
+    if hasattr(fitted, "_map"):  # the parameter may have been set since
+        linear = hasattr(fitted, "components_")
+    if not linear:
         raise AttributeError(
             f"inverse_transform needs kernel='linear', got kernel={fitted.kernel!r}: "
             "what a kernel's features look like in the space of the rows is not known."
@@ -246,7 +249,7 @@ class CategorySpace(MappedClassifier):
         settings = Settings(**self.get_params(deep=False))
         settings.check()
         rows = self._labelled_rows(X, y, sample_weight, reset=True)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = int(random_generator(self.random_state).randint(2**31 - 1))
         kernel, alpha = settings.choose_kernel(rows, seed)
         problem = settings.problem(rows, kernel, alpha)
         solution = solve(problem, settings.to_maximise(), settings.ascent_options(seed))

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from supred.base.latent_classifier import LatentClassifier
+from supred.base.validation import accuracy, row_weights
 from supred.class_embedding.extension import extend_batch
 from supred.class_embedding.flow_coordinates import FlowClassifier
 from supred.class_embedding.graph import extension_weights, reach_of, symmetric_weights
@@ -21,7 +20,7 @@ from supred.class_embedding.neighbors import GivenDistances, NeighborIndex
 from supred.class_embedding.partial_labels import split_labels
 from supred.class_embedding.row_classifier import ClassifierChoice, Training
 from supred.class_embedding.suggestion import flow_probabilities, suggest_rows
-from supred.common.arguments import check_integer
+from supred.common.arguments import check_integer, random_generator
 from supred.common.warn import warn_caller
 from supred.rows.cluster.collections import is_dask
 
@@ -91,7 +90,7 @@ class FittedEmbedding(LatentClassifier):
             self.beta_,
             flow_probabilities(W, self._ties, self.beta_),
             n_rows,
-            check_random_state(self.random_state),
+            random_generator(self.random_state),
         )
 
     def leave_labels_out(self, n_folds: int = 5) -> tuple[float, float]:
@@ -136,7 +135,7 @@ class FittedEmbedding(LatentClassifier):
                 class_index,
                 n_folds,
                 lambda visible: fresh.fit(graph, visible, weights).transduction_,
-                check_random_state(self.random_state),
+                random_generator(self.random_state),
             )
 
     def transform_batch(self, X: Any) -> np.ndarray:
@@ -173,12 +172,11 @@ class FittedEmbedding(LatentClassifier):
         """
         labels, labelled = split_labels(y)
         if sample_weight is not None:
-            check_consistent_length(labelled, sample_weight)
-            sample_weight = np.asarray(sample_weight)[labelled]
+            sample_weight = row_weights(sample_weight, len(labelled))[labelled]
         predicted: Any = self.predict(X)
         predicted = predicted.compute() if is_dask(X) else predicted
         check_consistent_length(predicted, labelled)
-        return float(accuracy_score(labels, predicted[labelled], sample_weight=sample_weight))
+        return accuracy(labels, predicted[labelled], sample_weight)
 
     # What the base class has, where the classifier in the embedding has scores.
     decision_function = available_if(_classifier_has("decision_function"))(

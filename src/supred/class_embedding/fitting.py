@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from supred.class_embedding.components import describe_parts, describe_stranded, number_by_size
 from supred.class_embedding.embedding import Coordinates, class_ties, embed_with_classes
@@ -25,6 +24,7 @@ from supred.class_embedding.problem import Problem, Settings
 from supred.class_embedding.propagation import auto_flow_beta, flow_from_classes
 from supred.class_embedding.row_classifier import Training, decide_spectrally
 from supred.class_embedding.shares import ClassShares, match_shares
+from supred.common.arguments import random_generator
 from supred.common.warn import warn_caller
 
 # The flow's residual where tol=0 asks eigenvectors for machine precision.
@@ -209,7 +209,7 @@ def choose_neighbors(
         graph.epsilon,
         settings.beta,
         (search and tuple(count for count in NEIGHBORS if count <= most)) or (most,),
-        check_random_state(settings.random_state),
+        random_generator(settings.random_state),
     )
     if isinstance(graph.index, NeighborIndex) and held_out.n_neighbors < most:
         graph = replace(
@@ -235,7 +235,7 @@ def embed_spectrally(problem: Problem, graph: Graph, settings: Settings) -> Solv
             choice=settings.choice,
             method=settings.eigen_solver,
         )
-        random_state = check_random_state(settings.random_state)
+        random_state = random_generator(settings.random_state)
         beta, history = choose_beta(problem.class_index, decide, random_state, settings.n_jobs)
     begin = time.perf_counter()
     found = embed_with_classes(

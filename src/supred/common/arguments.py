@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_random_state
 
 
 def largest_magnitude(values: Any) -> float:
@@ -111,6 +112,24 @@ def check_n_jobs(n_jobs: Any) -> None:
             f"n_jobs={n_jobs!r} is out of range; use None, a whole number of threads or "
             f"processes up to {MOST_JOBS}, or -1 for all cores."
         )
+
+
+def random_generator(random_state: Any) -> np.random.RandomState:
+    """Return the generator that a `random_state` stands for, or raise a ValueError that names it.
+
+    Examples
+    --------
+    >>> from supred.common.arguments import random_generator
+    >>> random_generator(0).randint(100)
+    44
+    """
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            f"random_state={random_state!r} is not known; use None, a whole number from 0 to "
+            "2^32 - 1, or a RandomState."
+        ) from error
 
 
 def check_flag(name: str, value: Any) -> None:

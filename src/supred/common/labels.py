@@ -50,7 +50,7 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
         If a label is missing, the target is continuous or there are fewer than two classes.
     """
     if isinstance(y, EncodedLabels):
-        check_classification_targets(y.classes)
+        _check_targets(y.classes)
         classes, class_index = y.classes, y.class_index
     else:
         y = column_or_1d(y, warn=True)
@@ -58,7 +58,7 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name=name)
         try:
-            check_classification_targets(y)
+            _check_targets(y)
             classes, class_index = np.unique(y, return_inverse=True)
         except TypeError as error:
             raise TypeError(
@@ -70,6 +70,11 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
             "a classifier needs rows of at least two classes."
         )
     return classes, class_index
+
+
+def _check_targets(y: np.ndarray) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):  # it casts numbers to integers
+        check_classification_targets(y)
 
 
 def check_classes(classes: Any) -> np.ndarray:
@@ -128,6 +133,8 @@ def is_missing(y: Any) -> np.ndarray:
     y = as_labels(y).ravel()
     if y.dtype.kind == "f":
         return np.isnan(y)
+    if y.dtype.kind in "mM":
+        return np.isnat(y)
     if y.dtype.kind == "O":
         return np.array([_is_none_or_nan(label) for label in y], dtype=bool)
     return np.zeros(len(y), dtype=bool)

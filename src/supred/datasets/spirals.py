@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from supred.common.arguments import check_integer, check_real
+from supred.common.arguments import check_integer, check_real, random_generator
 
 
 def make_spirals(
@@ -52,7 +51,7 @@ def make_spirals(
     check_integer("n_samples", n_samples, low=n_classes, why="one row per class")
     check_real("turns", turns, low=0, low_inclusive=False)
     check_real("noise", noise, low=0)
-    rng = check_random_state(random_state)
+    rng = random_generator(random_state)
     y = np.arange(n_samples) % n_classes
     # Uniform along the arc, nearly: the arc length of a spiral grows with the radius squared.
     radius = np.sqrt(rng.uniform(0.02, 1.0, size=n_samples))

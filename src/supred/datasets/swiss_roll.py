@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from supred.common.arguments import check_integer, check_real
+from supred.common.arguments import check_integer, check_real, random_generator
 
 FIRST_ANGLE = 1.5 * np.pi
 LAST_ANGLE = 4.5 * np.pi
@@ -67,7 +66,7 @@ def make_classes_on_swiss_roll(
     )
     height = check_real("height", height, low=0.0, low_inclusive=False)
     noise = check_real("noise", noise, low=0.0)
-    random = check_random_state(random_state)
+    random = random_generator(random_state)
 
     start, end = arc_length(np.array([FIRST_ANGLE, LAST_ANGLE]))
     fraction = random.uniform(size=n_samples)

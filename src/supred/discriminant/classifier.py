@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.utils import check_random_state
 
 from supred.base.all_or_nothing import all_or_nothing
 from supred.base.mapped_classifier import MappedClassifier
 from supred.base.state import register
 from supred.base.validation import check_weights
-from supred.common.arguments import check_integer, check_real, is_auto
+from supred.common.arguments import check_integer, check_real, is_auto, random_generator
 from supred.common.arrays import on_host, place_of
 from supred.discriminant.directions import Discriminant, Problem, discriminate
 from supred.numerics.class_scatter import members_of
@@ -175,7 +174,7 @@ class KernelDiscriminantAnalysis(MappedClassifier):
                 self.kernel,
                 gamma=chosen.gamma,
                 n_landmarks=self.n_landmarks,
-                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+                seed=int(random_generator(self.random_state).randint(2**31 - 1)),
                 **shape,
             )
         found = discriminate(problem, kernel, chosen.alpha, self.n_components)

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from supred.base.all_or_nothing import all_or_nothing
 from supred.base.callbacks import FitCallbacks
 from supred.base.compat import CallbackSupportMixin, with_callbacks
 from supred.base.dask_input import unpacked
 from supred.base.validation import check_weights
+from supred.common.arguments import random_generator
 from supred.common.threads import cores
 from supred.common.warn import warn_caller
 from supred.low_dim_svm.checkpoint import make_checkpoint
@@ -294,10 +294,8 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
         """Check the data, prepare the mapping, train, and keep what was found."""
         problem = self._check_data(X, y, sample_weight, settings, validation)
         checkpoint = make_checkpoint(self.checkpoint, self.get_params(deep=False), problem)
-        if checkpoint is None:
-            rng = check_random_state(self.random_state)
-        else:
-            rng = checkpoint.random_state(self.random_state)
+        seed = self.random_state
+        rng = random_generator(seed) if checkpoint is None else checkpoint.random_state(seed)
         if settings.early_stopping and problem.held_out is None:
             problem = problem.with_held_out(settings.validation_fraction, rng)
         self._tell(f"{problem.X.shape[0]} rows x {problem.X.shape[1]} features: preparing")

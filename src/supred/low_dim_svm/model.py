@@ -44,6 +44,7 @@ class LowDimModel(StreamedClassifier):
         self.classes_ = classes
         self.mapping_ = result.mapping
         self.coef_, self.intercept_ = result.coef, result.intercept
+        self._fitted_loss = self.loss
         self.multi_class_ = svms_of(self.multi_class, len(classes), self.loss)
         self.history_ = result.history
         self.n_iter_ = result.n_iter

@@ -7,7 +7,6 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from supred.base.all_or_nothing import all_or_nothing
@@ -20,6 +19,7 @@ from supred.common.arguments import (
     check_integer,
     check_n_jobs,
     check_real,
+    random_generator,
 )
 from supred.common.splits import given_splits
 from supred.low_dim_svm.alternation import Result
@@ -215,7 +215,7 @@ class LowDimSVCCV(LowDimModel):
         # Every fit draws from the same seed, as a grid search with an int random_state does.
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
-            seed = check_random_state(seed).randint(2**31 - 1)
+            seed = random_generator(seed).randint(2**31 - 1)
         candidates, first = self._candidates(X, class_index, weights, int(seed))
         splits = self._splits(X, class_index, int(seed))
         with progress_bar(
@@ -287,7 +287,7 @@ class LowDimSVCCV(LowDimModel):
             )
         candidates, scores = [], []
         for size in sizes:
-            rng, centers = check_random_state(seed), None
+            rng, centers = random_generator(seed), None
             if self.mapping == "rbf":
                 centers = choose_centers(self.centers, size, X, weights, rng)
                 if self.gammas is None:

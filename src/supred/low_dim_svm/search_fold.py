@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from supred.base.validation import check_weights
+from supred.common.arguments import random_generator
 from supred.common.warn import warn_caller
 from supred.low_dim_svm.mappings.basis import BasisMapping
 from supred.low_dim_svm.problem import HeldOut, Problem
@@ -114,7 +114,7 @@ class Fold:
     def _share(self, n_centers: int | None, gamma: float | str) -> "SharedParts":
         """Choose centres and form the normal equations, as LowDimSVC.fit does."""
         settings = replace(self.settings, n_centers=n_centers, gamma=gamma)
-        rng = check_random_state(self.seed)
+        rng = random_generator(self.seed)
         problem = self.problem
         if settings.early_stopping:
             problem = problem.with_held_out(settings.validation_fraction, rng)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize, quadratic_assignment
 
-from supred.common.arguments import as_numbers
+from supred.common.arguments import LARGEST_PARAMETER, as_numbers
 from supred.common.arrays import cast, on_host, place_of, positive_part
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.problem import Problem
@@ -133,12 +133,16 @@ def choose_start(
 
 def _given_start(init: Any, problem: Problem, n_components: int) -> Start:
     given = as_numbers("init", init, "give an array of coordinates, or the name of a start")
-    if given.shape == (problem.n_classes, n_components) and np.isfinite(given).all():
+    if not np.abs(given).max(initial=0.0) <= LARGEST_PARAMETER:  # NaN is not
+        raise ValueError(
+            f"init holds NaN, or numbers beyond {LARGEST_PARAMETER:g}; give coordinates near 1."
+        )
+    if given.shape == (problem.n_classes, n_components):
         return Start(given)
-    if given.shape == (problem.n_given, n_components) and np.isfinite(given).all():
+    if given.shape == (problem.n_given, n_components):
         return Start(None, given if problem.given is None else given[problem.given])
     raise ValueError(
-        f"init has shape {np.shape(init)}; give a finite array of shape "
+        f"init has shape {np.shape(init)}; give an array of shape "
         f"({problem.n_classes}, {n_components}) with one code per class, or ({problem.n_given}, "
         f"{n_components}) with the coordinates of each training row."
     )

@@ -17,6 +17,7 @@ from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kerne
 
 from supred.common.arguments import (
     OutOfRangeError,
+    as_numbers,
     check_choice,
     check_integer,
     check_real,
@@ -102,7 +103,9 @@ class LandmarkKernel:
         if isinstance(self.landmarks, GaussianCenters):
             return self.landmarks.kernel(X, self.gamma)
         if callable(self.name):
-            result = np.asarray(self.name(X, self.landmarks), dtype=np.float64)
+            result = as_numbers(
+                "kernel: what the callable returned", self.name(X, self.landmarks), "return floats"
+            )
             wanted = (X.shape[0], self.n_landmarks)
             if result.shape != wanted:
                 raise ValueError(
@@ -334,6 +337,8 @@ def eigenbasis(G: np.ndarray, *, rounding: float = 1e-8) -> np.ndarray:
         If the kernel matrix has negative eigenvalues.
     """
     # SciPy 1.11 asks "evd", the quickest for all eigenvectors, for too little room if there is one.
+    if not G.any():
+        raise ValueError("kernel: the kernel matrix is zero; use another kernel or other rows.")
     s, V = eigh(0.5 * (G + G.T), driver="evd" if len(G) > 1 else "ev", overwrite_a=True)
     if s[0] < -rounding * max(s[-1], 0.0) or s[-1] <= 0:
         raise ValueError(

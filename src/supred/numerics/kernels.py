@@ -71,10 +71,18 @@ class GaussianCenters:
     def squared_distances(self, X: Any) -> np.ndarray:
         """Return ``||x_n - c_m||^2``, shape (n_rows, n_centers), never below zero."""
         if sparse.issparse(X):
-            # x - shift would be dense: expand (x - shift).c instead.
-            row_norms = _squared_norms(X, self.shift)[:, None].astype(self.centers.dtype)
-            result = np.asarray(X @ self.centers.T, dtype=self.centers.dtype)
-            result -= self.centers @ self.shift
+            # x - shift would be dense: expand (x - shift).c instead, but for full columns.
+            row_norms = np.zeros(X.shape[0])
+            result = np.zeros((X.shape[0], len(self.centers)))
+            for part, columns in _by_fill(X):
+                shift, centers = self.shift[columns], self.centers[:, columns]
+                row_norms += _norms_of(part, shift)
+                if sparse.issparse(part):
+                    result += np.asarray(part @ centers.T) - centers @ shift
+                else:
+                    result += (part - shift) @ centers.T
+            row_norms = row_norms[:, None].astype(self.centers.dtype)
+            result = result.astype(self.centers.dtype, copy=False)
         elif is_foreign(X):
             here, xp = self.at(place_of(X)), place_of(X).xp
             shifted = X - here.shift
@@ -178,8 +186,32 @@ def _weighted_spread(block: Any, weights: np.ndarray, origin: np.ndarray) -> flo
     return float(weights @ _squared_norms(block, origin))
 
 
+def _by_fill(X: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the columns of sparse rows in which most numbers are zero, and the others as an array.
+
+    A mean can be large beside the spread only in a column that is all but full. There the square
+    of a difference has digits that a difference of squares has lost; as an array the column takes
+    no more memory than it did.
+    """
+    X = X.tocsr()
+    full = 2 * np.bincount(X.indices, minlength=X.shape[1]) > X.shape[0]
+    if not full.any():
+        yield X, slice(None)
+        return
+    for columns in (np.flatnonzero(~full), np.flatnonzero(full)):
+        part = X[:, columns]
+        yield (part.toarray() if full[columns[:1]].any() else part), columns
+
+
 def _squared_norms(block: Any, origin: np.ndarray) -> np.ndarray:
     """Return the squared distance of each row to `origin`."""
+    if sparse.issparse(block):
+        parts = [_norms_of(part, origin[columns]) for part, columns in _by_fill(block)]
+        return np.sum(parts, axis=0)
+    return _norms_of(block, origin)
+
+
+def _norms_of(block: Any, origin: np.ndarray) -> np.ndarray:
     if sparse.issparse(block):
         squares = np.asarray(block.multiply(block).sum(axis=1)).ravel()
         return np.maximum(squares - 2 * (block @ origin) + origin @ origin, 0)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from supred.base.checkpoint import Checkpoint, data_identity, digest, parameters_identity
+from supred.common.arguments import random_generator
 from supred.common.arrays import on_host
 from supred.rbf_net.descent import State
 from supred.rbf_net.network import Networks, Shape
@@ -68,7 +68,7 @@ class Journal:
     def random_state(self, random_state: Any) -> np.random.RandomState:
         """Return the fit's source of chance, the same one when the fit is resumed."""
         if self.file is None:
-            return check_random_state(random_state)
+            return random_generator(random_state)
         return self.file.random_state(random_state)
 
     def remove(self) -> None:

@@ -123,6 +123,7 @@ class NetworkModel(StreamedClassifier):
     def _keep(self, fitted: Fitted) -> Self:
         """Copy what was found into the attributes: the one place that does."""
         self.stages_ = fitted.stages
+        self._fitted_loss = self.loss
         self._scales = fitted.scales
         self.coef_, self.intercept_ = fitted.coef, fitted.intercept
         self.feature_importances_ = fitted.importances

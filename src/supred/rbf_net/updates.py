@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from supred.common.arguments import random_generator
 from supred.common.arrays import HOST, type_name
 from supred.low_dim_svm.starts import simplex_codes
 from supred.rbf_net.choices import Runners, Training
@@ -34,7 +34,7 @@ def prune_networks(
     dtype = type_name(X)
     X, index, weights = used_rows(X, index, weights)
     table = _table(X, index, weights, fitted)
-    rng = check_random_state(settings.random_state)
+    rng = random_generator(settings.random_state)
     parts, held_table = parts_of(table, None, replace(settings, n_centers="auto"), rng)
     training = training_of(table, held_table, settings, rng, Journal())
     start = _start(fitted, 0)
@@ -67,7 +67,7 @@ def update_networks(
     """
     dtype = type_name(X)
     X, index, weights = used_rows(X, index, weights)
-    rng = check_random_state(settings.random_state)
+    rng = random_generator(settings.random_state)
     table, candidate = _table(X, index, weights, fitted), fitted.candidate
     stage = len(fitted.stages) - 1
     if stage:

@@ -162,6 +162,24 @@ def test_single_precision_is_measured(digits):
     assert not precise(finite_form_of(narrow)).double_sums
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e5])
+def test_linear_scores_of_features_far_from_zero_need_double_numbers(offset):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 4)) + y[:, None] + offset
+    model = MaxMarginProjection(tasks="ovr").fit(X, y)
+    found = precise(finite_form_of(model))
+    assert found.double_numbers == found.double_sums == (offset > 0)
+    scores = run(rounded_steps(found), X.astype(np.float32).astype(float))
+    expected = model.decision_function(X.astype(np.float32).astype(float))
+    np.testing.assert_allclose(scores, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def rounded_steps(found):
+    form = found.form if found.double_numbers else in_single(found.form)
+    return [*form.to_latent, *form.to_scores]
+
+
 def test_votes_are_cast_in_double(digits):
     """A vote turns over at zero: an error of 1e-7 there would change a score by one."""
     X, y = digits

@@ -254,13 +254,22 @@ def test_an_array_is_read_once(saved):
         load_model(saved)
 
 
-def test_a_model_whose_parts_do_not_fit_together_is_not_exported(tmp_path):
+def test_an_edited_parameter_changes_no_answer(tmp_path):
     X, y = load_iris(return_X_y=True)
     path = tmp_path / "model.supred"
-    save_model(LowDimSVC(mapping="linear", random_state=0).fit(X, y), path)
+    fitted = LowDimSVC(mapping="linear", random_state=0).fit(X, y)
+    save_model(fitted, path)
     edit(path, lambda document: set_mapping(document["value"]))
     model = load_model(path)
-    assert model.predict(X[:3]).shape == (3,)
+    assert model.mapping == "rbf"
+    np.testing.assert_array_equal(model.predict(X), fitted.predict(X))
+    assert to_c(model).text == to_c(fitted).text
+
+
+def test_a_model_whose_parts_do_not_fit_together_is_not_exported(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    model = LowDimSVC(mapping="linear", random_state=0).fit(X, y)
+    monkeypatch.delattr(model.mapping_, "shift")
     for export in (to_c, to_javascript, to_onnx):
         with pytest.raises(ExportError, match=r"do not fit together .*; fit it anew"):
             export(model)

@@ -1,6 +1,6 @@
 """From a fitted model to its finite form: one function per estimator.
 
-Only public fitted attributes are read.
+Only fitted attributes are read: parameters may have been set since.
 """
 
 from collections.abc import Callable
@@ -28,6 +28,8 @@ from supred.app.export.steps import (
 )
 from supred.app.export.table_model import TableModel, feature_names
 from supred.common.arguments import one_line
+from supred.low_dim_svm.mappings.linear import LinearMapping
+from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.numerics.kernel_basis import LandmarkKernel
 from supred.numerics.kernels import GaussianCenters
 
@@ -169,9 +171,9 @@ def _rbf_net(model: Any) -> Chain:
 def _low_dim_svm(model: Any) -> Chain:
     """Return F(x) = W^T phi(x) + w0 and scores V F(x) + b."""
     mapping = model.mapping_
-    if isinstance(model.mapping, str) and model.mapping == "linear":
+    if isinstance(mapping, LinearMapping):
         to_latent: list[Step] = [_shift(mapping.shift)]
-    elif isinstance(model.mapping, str):
+    elif isinstance(mapping, RBFMapping):
         centers = mapping.gaussians
         scales = getattr(mapping, "scales", np.ones(centers.centers.shape[1]))
         gammas = np.broadcast_to(_doubles(mapping.gamma), len(centers.centers))
@@ -182,7 +184,7 @@ def _low_dim_svm(model: Any) -> Chain:
         ]
     else:
         raise ExportError(
-            f"mapping={type(model.mapping).__name__}() is a regressor of your own, which has no "
+            f"mapping={type(mapping.fitted).__name__}() is a regressor of your own, which has no "
             "finite form here; use mapping='rbf' or mapping='linear', or RBFNetClassifier."
         )
     to_latent.append(Affine(_doubles(mapping.W), _doubles(mapping.w0)))
@@ -199,7 +201,7 @@ def _category_space(model: Any) -> Chain:
             "a CategorySpace fitted to a matrix of labels cannot be exported; fit one per label."
         )
     n_classes = len(model.classes_)
-    if model.kernel == "linear":
+    if hasattr(model, "components_"):
         to_latent = _centred_projection(model)
     else:
         offset = np.zeros(n_classes)
@@ -219,7 +221,7 @@ def _category_space(model: Any) -> Chain:
 
 def _max_margin(model: Any) -> Chain:
     """Return a projection and linear SVMs, or scaled features and SVMs with Gaussians."""
-    if model.kernel == "linear":
+    if hasattr(model, "components_"):
         components = _doubles(model.components_)
         to_latent: list[Step] = [Affine(components.T, np.zeros(len(components)))]
         to_scores: list[Step] = [_linear_scores(model)]
@@ -232,14 +234,14 @@ def _max_margin(model: Any) -> Chain:
             Gaussians(support, np.ones(len(support))),
             Affine(_doubles(model.dual_coef_).T, _doubles(model.intercept_)),
         ]
-    if not model.multitask_ and model.tasks != "ovr" and len(model.classes_) > 2:
+    if not model.multitask_ and model._kind == "ovo" and len(model.classes_) > 2:
         to_scores.append(Votes(len(model.classes_)))
     return to_latent, to_scores
 
 
 def _kernel_discriminant(model: Any) -> Chain:
     """Return the directions of the discriminant, and the logarithm of Gaussian densities there."""
-    if model.kernel == "linear":
+    if hasattr(model, "components_"):
         to_latent = _centred_projection(model)
     else:
         affine = Affine(_doubles(model.dual_coef_), -_doubles(model.offset_))

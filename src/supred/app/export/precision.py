@@ -7,8 +7,10 @@ import numpy as np
 
 from supred.app.export.finite_form import FiniteForm, arrays_of, in_single, rounded, run
 from supred.app.export.steps import (
+    Affine,
     Gaussians,
     Polynomials,
+    Scale,
     SquaredDistances,
     Step,
     UnitLength,
@@ -102,20 +104,54 @@ def largest_exponent(step: Step) -> float:
 
 
 def _probes(form: FiniteForm) -> tuple[tuple[Step, ...], np.ndarray] | None:
-    """Return the steps from the first kernel on, and rows for them where the model knows something.
+    """Return the last steps, and rows for them where the model knows something.
 
-    These are centres of the kernel, and points half way between two of them; None without kernel.
+    These are centres of the first kernel, and points half way between two of them. Without a
+    kernel they are the rows nearest to zero that have scores of an ordinary size; None if the
+    scores are not linear.
     """
     steps = form.to_latent + form.to_scores
     kernels = [k for k, step in enumerate(steps) if isinstance(step, Gaussians | Polynomials)]
-    if not kernels:
-        return None
-    steps = steps[kernels[0] :]
-    centers = arrays_of(steps[0])["centers"]
     rng = np.random.default_rng(0)
-    first, second = rng.integers(len(centers), size=(2, N_PROBES))
-    rows = np.vstack([centers[first], 0.5 * (centers[first] + centers[second])])
+    if kernels:
+        steps = steps[kernels[0] :]
+        centers = arrays_of(steps[0])["centers"]
+        first, second = rng.integers(len(centers), size=(2, N_PROBES))
+        rows = np.vstack([centers[first], 0.5 * (centers[first] + centers[second])])
+    else:
+        steps = _linear_end(steps)
+        if not steps:
+            return None
+        matrix, offset = _composed(steps)
+        scores = rng.normal(size=(N_PROBES, len(offset)))
+        rows = (scores - offset) @ np.linalg.pinv(matrix)
     return steps, rows.astype(np.float32).astype(float)
+
+
+def _linear_end(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the last steps that are affine, without votes."""
+    affine: list[Step] = []
+    for step in reversed(steps):
+        if not isinstance(step, Affine | Scale | Votes):
+            break
+        if not isinstance(step, Votes):
+            affine.insert(0, step)
+    return tuple(affine)
+
+
+def _composed(steps: tuple[Step, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the matrix and the offset of affine steps one after the other."""
+    last = steps[-1]
+    n_out = len(last.offset if isinstance(last, Affine) else last.scale)  # type: ignore[union-attr]
+    matrix, offset = np.eye(n_out), np.zeros(n_out)
+    for step in reversed(steps):
+        if isinstance(step, Affine):
+            offset = offset + step.offset @ matrix
+            matrix = step.matrix @ matrix
+        elif isinstance(step, Scale):
+            matrix = step.scale[:, None] * matrix
+            offset = offset - step.shift @ matrix
+    return matrix, offset
 
 
 def _error(found: np.ndarray, expected: np.ndarray) -> float:

@@ -6,9 +6,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from supred.common.arguments import largest_magnitude
 from supred.common.arrays import is_foreign, place_of
 from supred.low_dim_svm.visit import Coordinates, Projection
 from supred.rows.blocks import ArrayRows, Rows, RowSource, rows_of
+
+# Squares of what a regressor predicts are finite.
+MOST_PREDICTED = 1e100
 
 
 class RegressorMapping:
@@ -71,6 +75,7 @@ class RegressorMapping:
     def regress(self, coordinates: Coordinates, mu: float) -> float:
         """Fit a fresh copy of the regressor to Z: the f step."""
         Z = coordinates.whole()
+        self._n_components = Z.shape[1]
         target = Z[:, 0] if Z.shape[1] == 1 else Z
         self.fitted = clone(self.regressor).fit(self._X, target, **self._arguments)
         left = np.square(Z - self._predict(self._X)).sum(axis=1)
@@ -82,7 +87,21 @@ class RegressorMapping:
 
     def _predict(self, X: Any) -> np.ndarray:
         predicted = np.asarray(self.fitted.predict(X))
-        return predicted.reshape(len(predicted), -1)
+        shape = X.shape[0], self._n_components
+        if predicted.shape == shape[:1]:
+            predicted = predicted[:, None]
+        if predicted.shape != shape or predicted.dtype.kind not in "fiub":
+            raise ValueError(
+                f"mapping={self.fitted!r} predicts an array of {predicted.dtype} of shape "
+                f"{predicted.shape}; it must predict {shape[1]} number(s) for each of {shape[0]} "
+                "row(s)."
+            )
+        if not largest_magnitude(predicted) < MOST_PREDICTED:  # NaN is not
+            raise ValueError(
+                f"mapping={self.fitted!r} predicts NaN, or numbers beyond {MOST_PREDICTED:g}; "
+                "use a regressor that is bounded on such rows, or scale the features."
+            )
+        return predicted
 
     def penalty(self) -> float:
         """Return 0: the regressor's own regularisation is not known."""
