@@ -2,6 +2,7 @@
 
 import os
 import signal
+import warnings
 from functools import partial
 
 import numpy as np
@@ -19,12 +20,14 @@ from supred import (
     LowDimSVC,
     LowDimSVCCV,
     MaxMarginProjection,
+    RBFNetClassifier,
 )
 from supred.base.callbacks import FitCallbacks
 from supred.low_dim_svm.mappings.basis import combine, moments, products
 from supred.low_dim_svm.mappings.rbf import GaussianBasis
 from supred.numerics.kernels import GaussianCenters
 from supred.rows.blocks import rows_of
+from tests.family import blobs
 
 pytest.importorskip("distributed")
 import dask
@@ -395,3 +398,44 @@ def test_classes_that_overlap_give_the_same_model_too(client):
     make = {"n_centers": 50, "random_state": 0}
     reference = LowDimSVC(**make).fit(X, y)
     assert_same_model(LowDimSVC(**make).fit(*chunked(X, y, 300)), reference, X)
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_nullable_columns_are_numbers(client, made):
+    X, y = blobs()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["a"], frame["b"] = frame["a"].round().astype("Int64"), frame["b"].astype("Float64")
+    frame["c"] = (frame["c"] > 0).astype("boolean")
+    rows = dd.from_pandas(frame, npartitions=3)
+    labels = dd.from_pandas(pd.Series(y).astype("Int64"), npartitions=3)
+    model = made(early_stopping=True, random_state=0).fit(rows, labels)
+    assert model.classes_.dtype.kind == "i"
+    np.testing.assert_array_equal(model.transform(rows).compute(), model.transform(frame))
+    frame.loc[40, "b"] = pd.NA
+    with pytest.raises(ValueError, match="block 1 of X holds a value that is not finite"):
+        made().fit(dd.from_pandas(frame, npartitions=3), labels)
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (["a", 1, "c"], TypeError, "y holds labels that cannot be sorted"),
+        ([0.0, np.inf, 2.0], ValueError, "Input y contains infinity"),
+    ],
+)
+def test_labels_that_are_none(client, made, labels, error, message):
+    X, y = blobs()
+    given = np.array(labels, dtype=object if "a" in labels else float)[y]
+    with pytest.raises(error, match=message):
+        made().fit(da.from_array(X, chunks=(30, 6)), da.from_array(given, chunks=30))
+
+
+def test_columns_whose_names_are_numbers_have_none(client):
+    X, y = blobs()
+    frame = pd.DataFrame(X)
+    model = LowDimSVC(random_state=0).fit(dd.from_pandas(frame, npartitions=3), y)
+    assert not hasattr(model, "feature_names_in_")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(frame)

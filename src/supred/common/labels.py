@@ -57,19 +57,32 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
         check_no_label_missing(y, name=name)
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name=name)
-        try:
-            _check_targets(y)
-            classes, class_index = np.unique(y, return_inverse=True)
-        except TypeError as error:
-            raise TypeError(
-                f"{name} holds labels that cannot be sorted ({error}); use numbers or strings."
-            ) from error
+        classes, class_index = sorted_classes(y, name)
     if len(classes) < 2:
         raise ValueError(
             f"{name} holds one class only ({classes.tolist()}); "
             "a classifier needs rows of at least two classes."
         )
     return classes, class_index
+
+
+def sorted_classes(y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes and the index of each row's class, of an array without gaps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.common.labels import sorted_classes
+    >>> sorted_classes(np.array([3, 1]), "y")[0]
+    array([1, 3])
+    """
+    try:
+        _check_targets(y)
+        return np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} holds labels that cannot be sorted ({error}); use numbers or strings."
+        ) from error
 
 
 def _check_targets(y: np.ndarray) -> None:

@@ -4,8 +4,9 @@ import sys
 from typing import Any
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 
-from supred.common.labels import EncodedLabels, check_no_label_missing
+from supred.common.labels import EncodedLabels, check_no_label_missing, is_missing, sorted_classes
 
 HOW_TO_CONNECT = "from dask.distributed import Client; client = Client(ADDRESS)"
 
@@ -49,15 +50,17 @@ def connected_client() -> Any:
 
 
 def feature_names(X: Any) -> np.ndarray | None:
-    """Return the names of the columns of a dataframe; None for an array."""
-    return np.asarray(X.columns, dtype=object) if is_frame(X) else None
+    """Return the names of the columns of a dataframe; None for an array, or if one is no text."""
+    if not is_frame(X) or not all(isinstance(name, str) for name in X.columns):
+        return None
+    return np.asarray(X.columns, dtype=object)
 
 
 def example_rows(X: Any) -> Any:
     """Return a few rows with the columns and types of the collection, without computing it."""
     check_matrix(X)
     if is_frame(X):
-        return X._meta_nonempty
+        return _numpy_types(X)._meta.reindex([0, 1]).fillna(0)
     return np.zeros((2, X.shape[1]), dtype=float_type(X.dtype))
 
 
@@ -101,7 +104,7 @@ def as_row_chunks(X: Any, name: str = "X", *, known: bool = True) -> Any:
     """
     check_matrix(X, name)
     if is_frame(X):
-        return X.to_dask_array()
+        return _numpy_types(X).to_dask_array()
     sizes = X.chunks[1] if not known else (*X.chunks[0], *X.chunks[1])
     if any(np.isnan(size) for size in sizes):
         raise ValueError(
@@ -109,6 +112,15 @@ def as_row_chunks(X: Any, name: str = "X", *, known: bool = True) -> Any:
             f"{name}.compute_chunk_sizes() first."
         )
     return X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+
+
+def _numpy_types(X: Any) -> Any:
+    """Return a dataframe whose nullable columns are numbers of NumPy's, NaN where one is missing.
+
+    Of nullable columns Dask would make an array of objects.
+    """
+    nullable = {name: float for name, kind in X.dtypes.items() if not isinstance(kind, np.dtype)}
+    return X.astype(nullable) if nullable else X
 
 
 def gathered(values: Any, name: str) -> Any:
@@ -130,19 +142,30 @@ def encoded(values: Any, name: str) -> EncodedLabels:
     found = dask.compute(*(dask.delayed(_classes_of)(block, name) for block in blocks))
     if not any(len(part) for part in found):
         raise ValueError(f"{name} has no rows; give rows of at least two classes.")
-    classes = np.unique(np.concatenate([part for part in found if len(part)]))
+    classes = sorted_classes(np.concatenate([part for part in found if len(part)]), name)[0]
     codes = dask.compute(*(dask.delayed(_index_of)(block, classes) for block in blocks))
     return EncodedLabels(classes, np.concatenate(codes))
 
 
 def _classes_of(block: Any, name: str) -> np.ndarray:
-    labels = np.asarray(block).reshape(-1)
+    labels = _plain(block)
     check_no_label_missing(labels, name=f"a block of {name}")
-    return np.unique(labels)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name=name)
+    return sorted_classes(labels, name)[0]
+
+
+def _plain(block: Any) -> np.ndarray:
+    """Return the labels of a block; those of nullable columns are numbers like others."""
+    labels = np.asarray(block).reshape(-1)
+    if labels.dtype == object and not is_missing(labels).any():
+        numbers = np.asarray(labels.tolist())
+        return numbers if numbers.dtype.kind in "iufb" else labels
+    return labels
 
 
 def _index_of(block: Any, classes: np.ndarray) -> np.ndarray:
-    index = np.searchsorted(classes, np.asarray(block).reshape(-1))
+    index = np.searchsorted(classes, _plain(block))
     return index.astype(np.min_scalar_type(max(len(classes) - 1, 0)))
 
 
