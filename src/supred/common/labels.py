@@ -77,12 +77,13 @@ def sorted_classes(y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     array([1, 3])
     """
     try:
-        _check_targets(y)
-        return np.unique(y, return_inverse=True)
+        found = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise TypeError(
             f"{name} holds labels that cannot be sorted ({error}); use numbers or strings."
         ) from error
+    _check_targets(y)
+    return found
 
 
 def _check_targets(y: np.ndarray) -> None:
