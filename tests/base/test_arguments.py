@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
 
 from supred import (
     CategorySpace,
@@ -213,6 +214,32 @@ class OddRegressor(Ridge):
 def test_a_regressor_that_predicts_something_else(odd, message):
     with pytest.raises(ValueError, match=message):
         LowDimSVC(mapping=OddRegressor(odd)).fit(X, y)
+
+
+class OddClassifier(KNeighborsClassifier):
+    """Predicts what a function makes of what it should predict."""
+
+    def __init__(self, odd=None):
+        super().__init__(3)
+        self.odd = odd
+
+    def predict(self, X):
+        return self.odd(super().predict(X))
+
+
+@pytest.mark.parametrize(
+    ("odd", "message"),
+    [
+        (lambda labels: labels * np.nan, "has 20 missing label"),
+        (lambda labels: None, "has 1 missing label"),
+        (lambda labels: labels[:-1], "has 19 values for 20 rows"),
+        (lambda labels: labels + 5, r"holds label\(s\) \[5"),
+    ],
+)
+def test_a_classifier_that_predicts_something_else(odd, message):
+    some = np.where(np.arange(30) < 10, y, -1)
+    with pytest.raises(ValueError, match=f"what classifier=OddClassifier.* predicts {message}"):
+        ClassConstrainedEmbedding(classifier=OddClassifier(odd)).fit(X, some)
 
 
 @pytest.mark.parametrize("size", [1e31, np.inf, np.nan])

@@ -24,7 +24,8 @@ from supred.class_embedding.problem import Problem, Settings
 from supred.class_embedding.propagation import auto_flow_beta, flow_from_classes
 from supred.class_embedding.row_classifier import Training, decide_spectrally
 from supred.class_embedding.shares import ClassShares, match_shares
-from supred.common.arguments import random_generator
+from supred.common.arguments import check_one_per_row, random_generator
+from supred.common.labels import index_among
 from supred.common.warn import warn_caller
 
 # The flow's residual where tol=0 asks eigenvectors for machine precision.
@@ -123,7 +124,10 @@ def fit_embedding(problem: Problem, settings: Settings) -> Result:
     transduction = problem.classes[class_index]
     unknown = ~labelled if kind not in ("auto", "flow") else class_index < 0
     if unknown.any():
-        transduction[unknown] = classifier.predict(rows[unknown])
+        found, name = classifier.predict(rows[unknown]), f"what classifier={classifier!r} predicts"
+        index = index_among(found, problem.classes, name=name)
+        check_one_per_row(name, index, int(unknown.sum()))
+        transduction[unknown] = problem.classes[index]
     return Result(problem, solved, classifier, training, transduction)
 
 
