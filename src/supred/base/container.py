@@ -8,23 +8,22 @@ in NumPy's own format without pickle. Models and checkpoints are such files.
 import json
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import prod
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from supred._version import __version__
+from supred.base.packed_arrays import KINDS, open_part, read_array
 from supred.base.state import from_state, registered_classes, to_state
+from supred.common.arguments import all_finite
 from supred.common.files import atomic_write
 
 DESCRIPTION = "description.json"
 FORMAT = "supred"
 VERSION = 3
-# Arrays hold truth values, whole numbers, floating-point numbers or texts.
-KINDS = "biufUS"
 # One date for all, so that equal models are equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
 # A file may declare so many bytes of content, and its description so many; Python's objects take
@@ -120,7 +119,8 @@ def read_container(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 
     kind : str
         What the file must hold.
     max_bytes : int
-        A file that declares more bytes of content is refused before any of it is read.
+        A file that declares more bytes of content is refused before any of it is read, one whose
+        arrays take more in memory before that is taken.
 
     Raises
     ------
@@ -128,30 +128,49 @@ def read_container(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 
         If the file is not one of supred's, holds something else, is damaged or too large, or was
         written by a version with another format. The message is one line.
     """
+    with open_container(path, kind, max_bytes=max_bytes) as (value, decode):
+        return decode(value)
+
+
+@contextmanager
+def open_container(
+    path: str | os.PathLike[str], kind: str, *, max_bytes: int | None
+) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
+    """Yield the value of a file as its description has it, and what unpacks it or a part of it.
+
+    Whatever goes wrong in the block is a ModelFileError; parameters are those of
+    `read_container`. With ``max_bytes=None`` the file must be as ``compress=False`` writes it:
+    it holds no more than its own size.
+    """
     if os.path.isdir(path):
         raise ModelFileError(f"{path} is a folder; name a file.")
     if not os.path.exists(path):
         raise ModelFileError(f"{path} does not exist.")
     if not os.path.isfile(path):
         raise ModelFileError(f"{path} is not an ordinary file; copy it to one.")
-    check_size(path, os.path.getsize(path), max_bytes)
+    n_bytes = os.path.getsize(path)
+    check_size(path, n_bytes, max_bytes)
     if not zipfile.is_zipfile(path):
         raise ModelFileError(f"{path} is not a file of supred, or it was cut off.")
     with one_line(path), zipfile.ZipFile(path) as archive:
         if DESCRIPTION not in archive.namelist():
             raise ModelFileError(f"{path} is not a file of supred.")
-        # The reader of a part stops at the bytes that the part declares.
-        check_size(path, sum(part.file_size for part in archive.infolist()), max_bytes)
-        if archive.getinfo(DESCRIPTION).file_size > MAX_DESCRIPTION_BYTES:
+        declared = sum(part.file_size for part in archive.infolist())
+        check_size(path, declared, max_bytes)
+        if max_bytes is None and declared > n_bytes:
+            raise ModelFileError(f"{path} declares {declared} bytes of content in {n_bytes}.")
+        n_described = archive.getinfo(DESCRIPTION).file_size
+        if n_described > MAX_DESCRIPTION_BYTES:
             raise ModelFileError(f"{path} has a description of more than 4 MB, which cannot be.")
-        document = json.loads(archive.read(DESCRIPTION))
+        with open_part(archive, DESCRIPTION) as file:
+            document = json.loads(file.read(n_described))
         _check_document(document, path, kind)
-        return _Decoder(archive).decode(document["value"])
+        yield document["value"], _Decoder(archive, path, max_bytes).decode
 
 
-def check_size(path: Any, n_bytes: int, max_bytes: int) -> None:
+def check_size(path: Any, n_bytes: int, max_bytes: int | None) -> None:
     """Raise a ModelFileError if a file is larger than it may be."""
-    if n_bytes > max_bytes:
+    if max_bytes is not None and n_bytes > max_bytes:
         raise ModelFileError(
             f"{path} declares {n_bytes} bytes of content, more than max_bytes={max_bytes}; if you "
             "trust it, pass a larger max_bytes."
@@ -265,10 +284,11 @@ class _Encoder:
 class _Decoder:
     """Turn JSON back into values; whatever is not expected is an error."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: zipfile.ZipFile, path: Any, max_bytes: int | None) -> None:
         self.classes = registered_classes()
-        self.archive = archive
+        self.archive, self.path, self.max_bytes = archive, path, max_bytes
         self.loaded: set[int] = set()
+        self.n_bytes = 0
 
     def decode(self, value: Any) -> Any:
         if value is None or isinstance(value, bool | int | float | str):
@@ -276,10 +296,11 @@ class _Decoder:
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if "array" in value:
-            array = self._load(value["array"])
-            return array.astype(np.float64) if "double" in value else array
+            return self._load(value["array"], double="double" in value)
         if "masked" in value:
             data, mask = (self.decode(part) for part in value["masked"])
+            if mask.dtype != bool or mask.shape != data.shape:  # it would be made anew
+                raise ValueError(f"a mask of {mask.dtype} of shape {mask.shape}")
             return np.ma.MaskedArray(data, mask)
         if "scalar" in value:
             return self._load(value["scalar"])[()]
@@ -289,9 +310,11 @@ class _Decoder:
             return result.reshape(value["shape"])
         if "sparse" in value:
             data, indices, indptr = (self._load(k) for k in value["sparse"])
+            if not {indices.dtype, indptr.dtype} <= {np.dtype("i4"), np.dtype("i8")}:
+                raise ValueError(f"a sparse array with indices of {indices.dtype}")  # a copy
             rows = sparse.csr_matrix((data, indices, indptr), shape=tuple(value["shape"]))
             rows.check_format(full_check=True)
-            if not np.isfinite(rows.data).all():
+            if not all_finite(rows):
                 raise ModelFileError("a sparse array holds a number that is not finite.")
             return rows
         if "tuple" in value:
@@ -306,38 +329,12 @@ class _Decoder:
             raise ModelFileError(f"the file names a class {value['object']!r} that is not known.")
         return from_state(made, {key: self.decode(v) for key, v in value["state"].items()})
 
-    def _load(self, number: int) -> np.ndarray:
+    def _load(self, number: int, *, double: bool = False) -> np.ndarray:
         number = int(number)
         if number in self.loaded:  # each is written once; again and again would take any memory
             raise ValueError(f"the array {number} twice")
         self.loaded.add(number)
-        return read_array(self.archive, f"arrays/{number}.npy")
-
-
-def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """Return an array of a ZIP file; it takes the memory that the file declares, and no more."""
-    part = archive.getinfo(name)
-    with archive.open(part) as file:
-        shape, fortran_order, dtype = _array_header(file)
-        if dtype.kind not in KINDS:
-            raise ValueError(f"an array of {dtype}")
-        # Before any memory is taken: the header must say what the file holds.
-        n_bytes = part.file_size - file.tell()
-        if prod(shape) * dtype.itemsize != n_bytes:
-            raise ValueError(f"an array of shape {shape} in {n_bytes} bytes")
-        values = np.frombuffer(bytearray(file.read()), dtype=dtype)
-    return values.reshape(shape, order="F" if fortran_order else "C")
-
-
-def array_shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
-    """Return the shape that an array of a ZIP file declares."""
-    with archive.open(name) as file:
-        return _array_header(file)[0]
-
-
-def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Read the header of an array: shape, whether columns come first, type."""
-    version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(file)
-    return np.lib.format.read_array_header_2_0(file)
+        name = f"arrays/{number}.npy"
+        self.n_bytes += self.archive.getinfo(name).file_size * (2 if double else 1)
+        check_size(self.path, self.n_bytes, self.max_bytes)
+        return read_array(self.archive, name, double=double)

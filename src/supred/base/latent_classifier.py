@@ -24,8 +24,7 @@ from supred.base.sources import (
     source_labels,
 )
 from supred.base.state import present_attributes
-from supred.base.validation import accuracy, are_ready, canonical
-from supred.common.arguments import check_n_jobs, largest_magnitude
+from supred.common.arguments import all_finite, check_n_jobs, largest_magnitude
 from supred.common.arrays import cast, on_host, place_of, stays_in_place
 from supred.common.labels import check_no_label_missing, encode_labels, index_among
 from supred.rows.blocks import RowSource
@@ -302,7 +301,7 @@ class LatentClassifier(
     def check_finite(self) -> None:
         """Raise a ValueError if a number that predictions need is not finite."""
         for array in self._model_arrays():
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
+            if array.dtype.kind == "f" and not all_finite(array):
                 raise ValueError(
                     f"{type(self).__name__} holds a number that is not finite; bring the "
                     "parameters, the features and the weights of the rows nearer to 1."

@@ -1,5 +1,6 @@
 """Checks of single arguments: each error names the argument, what was found and what to do."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,19 @@ def largest_magnitude(values: Any) -> float:
     values = values.data if sparse.issparse(values) else values
     # Without the absolute values, which would take as much memory as the rows.
     return 0.0 if 0 in values.shape else float(max(values.max(), -values.min()))
+
+
+def all_finite(values: Any) -> bool:
+    """Tell whether all numbers of an array or sparse matrix are finite, without a copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.common.arguments import all_finite
+    >>> all_finite(np.array([1.0, -3.0])), all_finite(np.array([1.0, np.nan]))
+    (True, False)
+    """
+    return math.isfinite(largest_magnitude(values))
 
 
 class OutOfRangeError(ValueError):

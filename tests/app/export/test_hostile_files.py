@@ -190,6 +190,20 @@ def test_bombs_are_refused_before_they_are_unpacked(saved):
         assert peak < 100e6
 
 
+def test_labels_beyond_number_do_not_become_objects(saved):
+    with zipfile.ZipFile(saved) as archive:
+        document = json.loads(archive.read(DESCRIPTION))
+    number = estimator_of(document)["state"]["classes_"]["array"]
+    order = iter(range(100))
+    with_arrays(saved, lambda a: np.arange(3e6, dtype="i4") if next(order) == number else a)
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="what it says of classes"):
+        load_model(saved)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30e6
+
+
 def test_max_bytes(saved):
     with pytest.raises(ModelFileError, match="more than max_bytes=100; if you trust it"):
         load_model(saved, max_bytes=100)

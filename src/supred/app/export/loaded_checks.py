@@ -9,12 +9,14 @@ from scipy import sparse
 from supred.app.export.table_model import TableModel, innermost
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Column
-from supred.common.arguments import OutOfRangeError
+from supred.common.arguments import OutOfRangeError, all_finite
 
 # Rows that are tried: all numbers of a row are equal to one of these. A model must have an answer
 # for zeros; the others may lie too far from rows that were next to nothing.
 NEAR, FAR = (0.0,), (1.0, -1.0, 1000.0, -1000.0)
 MOST_FEATURES = 10**7
+# Labels become objects of Python.
+MOST_CLASSES = 10**6
 # Wider rows are tried as sparse ones.
 MOST_DENSE = 10**5
 
@@ -54,9 +56,10 @@ def check_table(model: TableModel) -> None:
 
 
 def _check_classes(classes: Any) -> None:
-    _require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 0, "classes")
+    _require(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
+    _require(0 < len(classes) <= MOST_CLASSES, "classes")
     if classes.dtype.kind == "f":
-        _require(bool(np.isfinite(classes).all()), "classes")
+        _require(all_finite(classes), "classes")
     labels = classes.tolist()
     _require(all(isinstance(label, bool | int | float | str) for label in labels), "classes")
     _require(len(set(labels)) == len(labels), "a class twice")
@@ -68,7 +71,8 @@ def _check_features(estimator: Any) -> None:
     _require(whole and 0 < n_features <= MOST_FEATURES, "the number of features")
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
-        _require(isinstance(names, np.ndarray) and names.shape == (n_features,), "feature names")
+        _require(isinstance(names, np.ndarray) and names.dtype == object, "feature names")
+        _require(names.shape == (n_features,), "feature names")
         _require(all(isinstance(name, str) for name in names.tolist()), "feature names")
 
 
@@ -105,7 +109,7 @@ def _check_answers(estimator: Any, last: Any, rows: Any) -> None:
 
 
 def _finite(values: np.ndarray) -> bool:
-    return values.dtype.kind in "fiu" and bool(np.isfinite(values).all())
+    return values.dtype.kind in "fiu" and all_finite(values)
 
 
 def _require(holds: bool, what: str) -> None:

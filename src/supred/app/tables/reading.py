@@ -13,7 +13,7 @@ import numpy as np
 from supred.app.tables.builtin import BUILTIN, FORMATS
 from supred.app.tables.sources import FileSource, MemorySource, SparseSource
 from supred.app.tables.table import TableError
-from supred.base.container import array_shape, read_array
+from supred.base.packed_arrays import array_shape, read_array
 from supred.common.arguments import listed, one_line
 from supred.rows.files.columns import check_names, check_width, import_pyarrow, native
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
