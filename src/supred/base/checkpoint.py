@@ -48,7 +48,10 @@ class Checkpoint:
         self.identity = {"supred version": __version__, **identity}
         self.state: Any = None
         self.seed: int | None = None
-        check_output(self.path, overwrite=True)
+        try:
+            check_output(self.path, overwrite=True)
+        except ValueError as error:
+            raise ValueError(f"checkpoint={error}") from None
         if self.path.exists():
             self._load()
 
@@ -99,7 +102,8 @@ class Checkpoint:
 
 def check_path(path: Any) -> None:
     """Raise a ValueError if `path` can be no checkpoint."""
-    if path is not None and not isinstance(path, str | os.PathLike):
+    named = isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str)
+    if path is not None and not named:
         raise ValueError(f"checkpoint={path!r}: give the path of a file, or None.")
 
 

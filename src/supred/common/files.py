@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import errno
 import os
 import tempfile
 import threading
@@ -8,6 +9,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from supred.common.arguments import one_line
+
+# What a system says of a disk or a quota that is full; it does not say which file it was.
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+# Letters of a name that an error shows.
+LONGEST_NAME = 80
+
 
 class OutputExistsError(OSError):
     """The file to be written is already there."""
@@ -15,6 +23,7 @@ class OutputExistsError(OSError):
 
 def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Raise an error, before any work, if a file cannot be written to `path`."""
+    _check_name(path)
     path = Path(path)
     if path.is_dir():
         raise OutputExistsError(f"{path} is a folder; name a file.")
@@ -24,6 +33,21 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
         raise FileNotFoundError(f"the folder {path.absolute().parent} does not exist; make it.")
     if not os.access(path.absolute().parent, os.W_OK):
         raise PermissionError(f"the folder {path.absolute().parent} cannot be written to.")
+
+
+def _check_name(path: str | os.PathLike[str]) -> None:
+    """Raise a ValueError if the system takes no such name."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or one_line(error)
+        name = repr(os.fsdecode(path))
+        name = name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "..."
+        raise ValueError(
+            f"{name} cannot be the name of a file ({reason}); choose another."
+        ) from None
 
 
 @contextmanager
@@ -52,13 +76,24 @@ def atomic_write(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[I
     path = Path(path).absolute()
     descriptor, publish, discard = _nameless(path.parent) or _hidden(path.parent)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with named_if_full(path), os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
             publish(file, path, overwrite)
     finally:
         discard()
+
+
+@contextmanager
+def named_if_full(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let an error that tells of a full disk name the file that is written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
 
 
 Opened = tuple[int, Callable[[IO[bytes], Path, bool], None], Callable[[], None]]

@@ -15,6 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from supred.app.tables.table import TableError
+from supred.common.files import named_if_full
 from supred.rows.files.columns import (
     Column,
     Summary,
@@ -176,7 +177,7 @@ class FileSource(Source):
 def _npy_file(path: Path, shape: tuple[int, int]) -> Iterator[IO[bytes]]:
     """Open an NPY file for numbers that are written row by row."""
     header = {"descr": np.dtype(float).str, "fortran_order": False, "shape": shape}
-    with open(path, "wb") as file:
+    with named_if_full(path), open(path, "wb") as file:
         np.lib.format.write_array_header_1_0(file, header)
         yield file
 

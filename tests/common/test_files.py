@@ -1,0 +1,112 @@
+"""Files that cannot be written: an error names them, and nothing is left behind."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from supred import LowDimSVC, RBFNetClassifier, RowBlocks
+from supred.app.cli.main import main
+from supred.common.files import FULL, atomic_write
+from tests.family import blobs
+
+X, Y = blobs()
+WRONG_NAMES = {
+    "a\0b": "embedded null byte",
+    "a" * 300: "File name too long",
+    "a" * 300 + "/b": "File name too long",
+    "\udc00\ud800": "surrogates not allowed",
+}
+posix = pytest.mark.skipif(os.name != "posix", reason="what other systems say differs")
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    def fail(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+
+
+@pytest.mark.parametrize("number", FULL)
+def test_a_full_disk_names_the_file(tmp_path, number):
+    with (
+        pytest.raises(OSError, match=r"a\.supred") as raised,
+        atomic_write(tmp_path / "a.supred", overwrite=False),
+    ):
+        raise OSError(number, os.strerror(number))
+    assert raised.value.errno == number
+    assert "\n" not in str(raised.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_of_another_file_keeps_its_name(tmp_path):
+    with (
+        pytest.raises(OSError, match="other") as raised,
+        atomic_write(tmp_path / "a", overwrite=False),
+    ):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "other")
+    assert raised.value.filename == "other"
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_checkpoints_and_rows_on_a_full_disk(tmp_path):
+    for model in (LowDimSVC(max_iter=5, tol=0), RBFNetClassifier(max_iter=10)):
+        with pytest.raises(OSError, match="state"):
+            model.set_params(checkpoint=tmp_path / "state").fit(X, Y)
+    np.save(tmp_path / "X.npy", X)
+    with pytest.raises(OSError, match=r"copy\.npy"):
+        RowBlocks(tmp_path / "X.npy").save(tmp_path / "copy.npy")
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_the_command_line_on_a_full_disk(tmp_path, capfd):
+    path = tmp_path / "table.csv"
+    path.write_text("a,y\n" + "".join(f"{k % 7},{k % 2}\n" for k in range(40)), encoding="utf-8")
+    assert main(["fit", str(path), "--target", "y", "--out", str(tmp_path / "m.supred")]) == 2
+    told = capfd.readouterr().err.splitlines()
+    expected = f"supred fit: error: {tmp_path / 'm.supred'}: {os.strerror(errno.ENOSPC)}."
+    assert [line for line in told if "error:" in line] == [expected]
+
+
+def test_the_copy_of_a_table_on_a_full_disk(tmp_path, capfd, monkeypatch):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("numpy.lib.format.write_array_header_1_0", fail)
+    path = tmp_path / "table.csv"
+    path.write_text("a,y\n" + "".join(f"{k % 7},{k % 2}\n" for k in range(40)), encoding="utf-8")
+    fit = ["fit", str(path), "--target", "y", "--stream", "--out", str(tmp_path / "m.supred")]
+    assert main(fit) == 2
+    assert f"rows.npy: {os.strerror(errno.ENOSPC)}." in capfd.readouterr().err
+
+
+@posix
+@pytest.mark.parametrize("name", WRONG_NAMES)
+def test_a_name_that_no_file_has(tmp_path, name):
+    with (
+        pytest.raises(ValueError, match=rf"cannot be the name of a file .*{WRONG_NAMES[name]}"),
+        atomic_write(tmp_path / name, overwrite=True),
+    ):
+        pass
+
+
+@posix
+@pytest.mark.parametrize("name", WRONG_NAMES)
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_a_checkpoint_of_such_a_name_is_refused_when_fit_begins(monkeypatch, name, made):
+    monkeypatch.setattr("supred.base.checkpoint.Checkpoint.save", lambda *arguments: None)
+    with pytest.raises(ValueError, match=r"^checkpoint='.* choose another") as raised:
+        made(checkpoint=name).fit(X, Y)
+    assert len(str(raised.value)) < 200
+
+
+class BytesPath:
+    def __fspath__(self):
+        return b"state"
+
+
+def test_a_path_of_bytes_is_refused():
+    with pytest.raises(ValueError, match=r"checkpoint=.* give the path of a file"):
+        LowDimSVC(checkpoint=BytesPath()).fit(X, Y)
