@@ -21,6 +21,7 @@ import numpy as np
 
 from benchmarks.fuzz import (
     arguments,
+    checkpoints,
     command_line,
     comparisons,
     estimators,
@@ -52,6 +53,7 @@ KINDS: dict[str, Recipe] = {
     "methods": methods.recipe,
     "comparisons": comparisons.recipe,
     "refits": refits.recipe,
+    "checkpoints": checkpoints.recipe,
 }
 # Of so many cases of the first kind one of this kind is run: they start processes or take long.
 EVERY = {
@@ -61,6 +63,7 @@ EVERY = {
     "sources": 16,
     "table_files": 4,
     "comparisons": 2,
+    "checkpoints": 2,
 }
 # Seconds of processor time that a case may take, of the clock's this many times more: other
 # programs may use the machine.

@@ -66,14 +66,16 @@ def cut(content: bytes, rng: np.random.Generator) -> bytes:
     return content[:first] + (content[last:] if rng.random() < 0.5 else b"")
 
 
-def _entries(content: bytes) -> dict[str, bytes]:
+def parts_of(content: bytes) -> dict[str, bytes]:
+    """Return what is in a ZIP file."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def _packed(entries: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+def packed(entries: dict[str, bytes], *, compress: bool = True) -> bytes:
+    """Return a ZIP file."""
+    out, method = io.BytesIO(), zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with zipfile.ZipFile(out, "w", method, compresslevel=1) as archive:
         for name, content in entries.items():
             archive.writestr(name, content)
     return out.getvalue()
@@ -95,7 +97,7 @@ def _places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 def edited(content: bytes, rng: np.random.Generator) -> bytes:
     """Replace, remove or double values of a JSON document in the file."""
-    entries = _entries(content)
+    entries = parts_of(content)
     name = next(name for name in entries if name.endswith(".json"))
     document = json.loads(entries[name])
     for _ in range(int(rng.integers(1, 4))):
@@ -110,12 +112,12 @@ def edited(content: bytes, rng: np.random.Generator) -> bytes:
             # a copy: the next edit may be one of this value
             holder[path[-1]] = deepcopy(VALUES[int(rng.integers(len(VALUES)))])
     entries[name] = json.dumps(document).encode()
-    return _packed(entries)
+    return packed(entries)
 
 
 def other_arrays(content: bytes, rng: np.random.Generator) -> bytes:
     """Give an array another shape, type or content."""
-    entries = _entries(content)
+    entries = parts_of(content)
     names = [name for name in entries if name.endswith(".npy")]
     if not names:
         return flipped(content, rng)
@@ -136,12 +138,12 @@ def other_arrays(content: bytes, rng: np.random.Generator) -> bytes:
     out = io.BytesIO()
     np.save(out, kinds[int(rng.integers(len(kinds)))](), allow_pickle=False)
     entries[name] = out.getvalue()
-    return _packed(entries)
+    return packed(entries)
 
 
 def bomb(content: bytes, rng: np.random.Generator) -> bytes:
     """Declare, or really hold, far more numbers than any model has."""
-    entries = _entries(content)
+    entries = parts_of(content)
     names = [name for name in entries if name.endswith(".npy")] or ["a.npy"]
     name = names[int(rng.integers(len(names)))]
     header = io.BytesIO()
@@ -150,7 +152,7 @@ def bomb(content: bytes, rng: np.random.Generator) -> bytes:
         header, {"descr": "<f8", "fortran_order": False, "shape": shape}
     )
     entries[name] = header.getvalue() + bytes(int(rng.integers(0, 2)) * 50_000_000)
-    return _packed(entries)
+    return packed(entries)
 
 
 WAYS = {f.__name__: f for f in (flipped, cut, edited, other_arrays, bomb)}
@@ -174,7 +176,7 @@ def check_damaged(name: str, way: str, seed: int) -> None:
     if refusal is not None:
         assert "\n" not in refusal, f"the error has several lines: {refusal}"
         assert len(refusal) > 10, f"the error says too little: {refusal!r}"
-    _check_growth(before)
+    check_growth(before)
 
 
 def check_damaged_comparison(way: str, seed: int) -> None:
@@ -183,9 +185,10 @@ def check_damaged_comparison(way: str, seed: int) -> None:
     Path("results").write_bytes(content)
     before = peak_bytes()
     check_call("report", "results", "--out", "page.html")
-    _check_growth(before)
+    check_growth(before)
 
 
-def _check_growth(before: int) -> None:
+def check_growth(before: int) -> None:
+    """Check how much memory was taken since there were so many bytes at most."""
     grown = (peak_bytes() - before) / 2**20
     assert grown < MOST_MEGABYTES, f"loading took {grown:.0f} MB"

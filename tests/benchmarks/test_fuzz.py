@@ -21,6 +21,7 @@ CASES = {
     "methods": 60,
     "comparisons": 30,
     "refits": 60,
+    "checkpoints": 30,
 }
 # Cases of other seeds that failed once.
 FAILED_ONCE = [

@@ -2,8 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,23 @@ import numpy as np
 from scipy import sparse
 
 from supred._version import __version__
-from supred.base.container import ModelFileError, read_container, write_container
-from supred.common.arguments import random_generator
+from supred.base.container import ModelFileError, open_container, write_container
+from supred.common.arguments import (
+    check_integer,
+    largest_magnitude,
+    listed,
+    one_line,
+    random_generator,
+)
 from supred.common.arrays import on_host, type_name
 from supred.common.files import check_output
 from supred.rows.blocks import rows_of
 
 # Rows that tell one data set from another.
 ROWS_LOOKED_AT = 64
-# The state of a fit may be larger than a model.
-MAX_BYTES = 2**36
+# No number of a state is larger; squares of such numbers are finite.
+LARGEST_NUMBER = 1e100
+LARGEST_SEED = 2**32 - 1
 
 
 class Checkpoint:
@@ -60,6 +67,9 @@ class Checkpoint:
         if isinstance(random_state, int | np.integer):
             return random_generator(random_state)
         if self.seed is None:
+            if self.state is not None:
+                with self.restoring():
+                    raise ValueError("it has no seed")
             self.seed = int(random_generator(random_state).randint(2**31 - 1))
         return random_generator(self.seed)
 
@@ -67,6 +77,17 @@ class Checkpoint:
         """Write the state; the file changes as a whole or not at all."""
         value = {"identity": self.identity, "seed": self.seed, "state": state}
         write_container(self.path, self._kind, value, overwrite=True, compress=False)
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Turn whatever is wrong with the state into an error that names the file."""
+        try:
+            yield
+        except Exception as error:
+            raise ValueError(
+                f"{self.path} is not a checkpoint of this fit: {one_line(error).rstrip('.')}; "
+                "delete it to begin anew."
+            ) from None
 
     def remove(self) -> None:
         """Remove the file: the fit has come to its end."""
@@ -79,25 +100,57 @@ class Checkpoint:
 
     def _load(self) -> None:
         try:
-            value = read_container(self.path, self._kind, max_bytes=MAX_BYTES)
-            found, seed, state = value["identity"], value["seed"], value["state"]
-        except (ModelFileError, KeyError, TypeError) as error:
+            # The identity is in the description: arrays of another fit are not unpacked.
+            with open_container(self.path, self._kind, max_bytes=None) as (value, decode):
+                parts = dict(value["dict"])
+                differing = self._differing(dict(parts["identity"]["dict"]))
+                if not differing:
+                    self.seed, self.state = parts["seed"], decode(parts["state"])
+        except ModelFileError as error:
             raise ValueError(
                 f"checkpoint={str(self.path)!r} is not a checkpoint that this version of "
                 f"{self.estimator} can resume ({error}); name another file, or remove this one."
             ) from None
-        differing = [
-            f"{name} ({found.get(name, 'none')} there, {self.identity.get(name, 'none')} here)"
-            for name in {**self.identity, **found}
-            if found.get(name) != self.identity.get(name)
-        ]
         if differing:
             raise ValueError(
                 f"checkpoint={str(self.path)!r} is of another fit; it differs in "
-                f"{', '.join(differing)}. Use the same data and parameters to go on, or remove "
+                f"{listed(differing)}. Use the same data and parameters to go on, or remove "
                 "the file to begin anew."
             )
-        self.state, self.seed = state, seed
+        with self.restoring():
+            if self.seed is not None:
+                check_integer("seed", self.seed, low=0, high=LARGEST_SEED)
+
+    def _differing(self, found: dict[str, Any]) -> list[str]:
+        """Say in what another identity differs."""
+        return [
+            f"{_short(name)} ({_short(found.get(name, 'none'))} there, "
+            f"{_short(self.identity.get(name, 'none'))} here)"
+            for name in {**self.identity, **found}
+            if found.get(name) != self.identity.get(name)
+        ]
+
+
+def check_array(
+    name: str, value: Any, shape: tuple[int, ...], dtype: Any = float, *, finite: bool = True
+) -> None:
+    """Raise a ValueError if a part of a state is not an array of that shape and type.
+
+    Unless `finite` is False its numbers must be finite, and of a size that can be squared.
+    """
+    expected = f"an array of {np.dtype(dtype)} of shape {shape}"
+    found = type(value).__name__
+    if type(value) is np.ndarray:
+        found = f"an array of {value.dtype} of shape {value.shape}"
+    if found != expected:
+        raise ValueError(f"{name} is {found}, not {expected}")
+    if finite and not is_kept(value):
+        raise ValueError(f"{name} holds a number that is not finite or beyond {LARGEST_NUMBER:g}")
+
+
+def is_kept(values: np.ndarray) -> bool:
+    """Tell whether numbers are such that a fit goes on from them."""
+    return largest_magnitude(values) <= LARGEST_NUMBER
 
 
 def check_path(path: Any) -> None:
@@ -143,6 +196,10 @@ def digest(array: np.ndarray) -> str:
     seen = hashlib.sha256(f"{array.shape} {array.dtype}".encode())
     seen.update(array.tobytes() if array.dtype == object else array.data)
     return seen.hexdigest()[:12]
+
+
+def _short(value: Any) -> str:
+    return " ".join(str(value).split())[:60]
 
 
 def _described(value: Any, name: str) -> str:

@@ -24,6 +24,7 @@ from supred.base.sources import (
     source_labels,
 )
 from supred.base.state import present_attributes
+from supred.base.validation import accuracy, are_ready, canonical
 from supred.common.arguments import all_finite, check_n_jobs, largest_magnitude
 from supred.common.arrays import cast, on_host, place_of, stays_in_place
 from supred.common.labels import check_no_label_missing, encode_labels, index_among

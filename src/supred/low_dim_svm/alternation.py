@@ -183,7 +183,7 @@ class State:
     best_iter : int
     kept : tuple
         The best iterate: parameters of the mapping and of the classifier.
-    history : dict of lists
+    history : dict of ndarrays
         Of the iterations that were done.
     """
 
@@ -193,7 +193,7 @@ class State:
     best: tuple[float, float]
     best_iter: int
     kept: tuple[Any, Parameters]
-    history: History
+    history: dict[str, np.ndarray]
 
 
 def alternate(
@@ -248,7 +248,8 @@ def alternate(
         distance = mapping.regress(coordinates, mu)
     else:
         mu, best, best_iter = resume.mu, resume.best, resume.best_iter
-        kept, history = resume.kept, resume.history
+        kept = resume.kept
+        history = {name: resume.history[name].tolist() for name in HISTORY}
         began -= history["seconds"][-1]
         mapping.resume_training(resume.mapping)
         classifier = Classifier(resume.classifier, np.nan)
@@ -293,7 +294,8 @@ def alternate(
             break
         if save is not None and not last:
             state = mapping.training_state()
-            save(State(mu, state, parameters, best, best_iter, kept, history))
+            columns = {name: np.array(column, dtype=float) for name, column in history.items()}
+            save(State(mu, state, parameters, best, best_iter, kept, columns))
     assert kept is not None
     mapping.restore(kept[0])
     arrays = {name: np.array(column) for name, column in history.items()}

@@ -328,7 +328,7 @@ class LowDimSVC(CallbackSupportMixin, LowDimModel):
             settings,
             rng,
             on_iteration=on_iteration,
-            resume=None if checkpoint is None else checkpoint.state,
+            resume=None if checkpoint is None else checkpoint.resumed(problem, mapping, settings),
             save=None if checkpoint is None else checkpoint.save,
         )
         callbacks.close()

@@ -196,7 +196,7 @@ class Runners:
                 until,
                 training.n_threads,
             )
-            state, losses = training.journal.record(on, self.state.nets.shape)
+            state, losses = training.journal.record(on, self.state, until)
             self.state = state.to(training.table.place)
             yield losses
 

@@ -9,14 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from supred.base.checkpoint import Checkpoint, data_identity, digest, parameters_identity
+from supred.base.checkpoint import (
+    Checkpoint,
+    check_array,
+    data_identity,
+    digest,
+    is_kept,
+    parameters_identity,
+)
 from supred.common.arguments import random_generator
-from supred.common.arrays import on_host
+from supred.common.arrays import on_host, type_name
 from supred.rbf_net.descent import State
-from supred.rbf_net.network import Networks, Shape
+from supred.rbf_net.network import Networks
 
 # Parameters that do not change the model.
 FREE = ("checkpoint", "verbose", "n_jobs")
+# What is kept of the end of a descent.
+ENTRY = {"flat", "first", "second", "step", "losses"}
 
 
 class Journal:
@@ -30,39 +39,36 @@ class Journal:
 
     def __init__(self, file: Checkpoint | None = None) -> None:
         self.file = file
-        self.entries: list[dict[str, np.ndarray]] = []
+        self.entries: list[dict[str, Any] | None] = []
         if file is not None and file.state is not None:
-            self.entries = list(file.state)
+            with file.restoring():
+                self.entries = _checked_entries(file.state)
         self._next = 0
 
     def record(
-        self, compute: Callable[[], tuple[State, np.ndarray]], shape: Shape
+        self, compute: Callable[[], tuple[State, np.ndarray]], before: State, step: int
     ) -> tuple[State, np.ndarray]:
-        """Return the end of the next descent: from the file, or computed and written."""
+        """Return the end of the next descent: from the file, or computed and written.
+
+        Parameters
+        ----------
+        compute : callable
+        before : State
+            Where the descent begins.
+        step : int
+            The step at which it ends.
+        """
         if self.file is None:
             return compute()
-        if self._next < len(self.entries):
-            entry = self.entries[self._next]
-            self._next += 1
-            state = State(
-                Networks(shape, entry["flat"].copy()),
-                entry["first"].copy(),
-                entry["second"].copy(),
-                int(entry["step"]),
-            )
-            return state, entry["losses"]
+        number, self._next = self._next, self._next + 1
+        known = self.entries[number] if number < len(self.entries) else None
+        if known is not None:
+            with self.file.restoring():
+                return _restored(known, before, step)
         state, losses = compute()
-        self.entries.append(
-            {
-                "flat": np.array(on_host(state.nets.flat)),
-                "first": np.array(on_host(state.first)),
-                "second": np.array(on_host(state.second)),
-                "step": np.array(state.step),
-                "losses": losses,
-            }
-        )
-        self._next += 1
-        self.file.save(self.entries)
+        if number == len(self.entries):
+            self.entries.append(_entry(state, losses))
+            self.file.save(self.entries)
         return state, losses
 
     def random_state(self, random_state: Any) -> np.random.RandomState:
@@ -75,6 +81,41 @@ class Journal:
         """Remove the file: the fit has come to its end."""
         if self.file is not None:
             self.file.remove()
+
+
+def _entry(state: State, losses: np.ndarray) -> dict[str, Any] | None:
+    """Return what is kept of a descent; None if a network diverged: it is done again then."""
+    arrays = {
+        "flat": np.array(on_host(state.nets.flat)),
+        "first": np.array(on_host(state.first)),
+        "second": np.array(on_host(state.second)),
+        "losses": losses,
+    }
+    return {**arrays, "step": state.step} if all(map(is_kept, arrays.values())) else None
+
+
+def _checked_entries(entries: Any) -> list[dict[str, Any] | None]:
+    """Return what a file holds, if these are entries; their arrays are checked when used."""
+    if not isinstance(entries, list):
+        raise ValueError(f"its state is a {type(entries).__name__}")
+    for entry in entries:
+        if entry is not None and not (isinstance(entry, dict) and entry.keys() == ENTRY):
+            raise ValueError(f"a descent is not made of {', '.join(sorted(ENTRY))}")
+    return list(entries)
+
+
+def _restored(entry: dict[str, Any], before: State, step: int) -> tuple[State, np.ndarray]:
+    """Return the end of the descent of some networks that is known to end at a step."""
+    shape, dtype = before.nets.flat.shape, type_name(before.nets.flat)
+    for name in ("flat", "first", "second"):
+        check_array(name, entry[name], tuple(shape), dtype)
+    check_array("losses", entry["losses"], (len(before.nets),))
+    if entry["second"].min() < 0:
+        raise ValueError("second, of squares, holds a negative number")
+    if type(entry["step"]) is not int or entry["step"] != step:
+        raise ValueError(f"step is {entry['step']!r}, not {step}")
+    flat, first, second = (entry[name].copy() for name in ("flat", "first", "second"))
+    return State(Networks(before.nets.shape, flat), first, second, step), entry["losses"]
 
 
 def make_journal(
