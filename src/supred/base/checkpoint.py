@@ -25,8 +25,8 @@ from supred.rows.blocks import rows_of
 
 # Rows that tell one data set from another.
 ROWS_LOOKED_AT = 64
-# No number of a state is larger; squares of such numbers are finite.
-LARGEST_NUMBER = 1e100
+# No number of a state is larger: squares of the product of two such numbers are finite.
+LARGEST_NUMBER = 1e60
 LARGEST_SEED = 2**32 - 1
 
 
@@ -136,7 +136,7 @@ def check_array(
 ) -> None:
     """Raise a ValueError if a part of a state is not an array of that shape and type.
 
-    Unless `finite` is False its numbers must be finite, and of a size that can be squared.
+    Unless `finite` is False its numbers must be finite, and of a size to go on with.
     """
     expected = f"an array of {np.dtype(dtype)} of shape {shape}"
     found = type(value).__name__
