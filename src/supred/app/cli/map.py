@@ -59,9 +59,7 @@ def run(options: argparse.Namespace) -> int:
 def _read_new(options: argparse.Namespace, table: Table) -> Table:
     """Read the rows to draw into the map: the table's columns, whatever else there is."""
     source = read_source(options.new, kind=options.format, header=not options.no_header)
-    return model_table(
-        source, table.columns, target=table.target, ignored=table.ignored, labelled=False
-    )
+    return model_table(source, table.columns, target=table.target, ignored=table.ignored)
 
 
 def _draw(comparison: Comparison, out: Path, *, overwrite: bool) -> None:

@@ -12,7 +12,13 @@ from sklearn.model_selection import train_test_split
 from supred.app.tables.sources import MemorySource, Source, SparseSource
 from supred.app.tables.table import Column, Plan, Table, TableError, check_labels
 from supred.common.arguments import listed
-from supred.rows.files.columns import LARGEST_IN_TABLE, MOST_TEXTS, Summary, labels_of
+from supred.rows.files.columns import (
+    LARGEST_IN_TABLE,
+    MOST_TEXTS,
+    Summary,
+    labels_among,
+    labels_of,
+)
 
 # A text column with more distinct values than this, on more than half of the rows, names rows.
 LEAST_IDENTIFIERS = 20
@@ -112,20 +118,48 @@ def training_plan(
 def _labels(source: Source, goal: str, drop: bool) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return the labels, the rows that have one, and what was left out."""
     texts = source.texts(goal)
-    if not len(texts):
-        raise TableError(f"{source.title} has no rows.")
-    labelled = np.asarray(texts.is_valid())
+    labelled = _labelled(texts, source.title, goal)
     n_missing = int((~labelled).sum())
-    if n_missing == len(labelled):
-        raise TableError(f"{source.title}: the target {goal!r} is empty in all rows.")
-    if n_missing and not drop:
-        raise TableError(
-            f"{source.title}: {n_missing} row(s) have no value of the target {goal!r}, the first "
-            f"is row {int(np.argmin(labelled)) + 1}; fill them in or pass --drop-unlabelled."
-        )
-    y = labels_of(texts.drop_null())
+    if not drop:
+        _check_all_labelled(labelled, source.title, goal, "pass --drop-unlabelled")
+    try:
+        y = labels_of(texts.drop_null())
+    except ValueError as error:
+        raise TableError(f"{source.title}: {error}") from None
     notes = [f"{n_missing} row(s) without a label were left out."] if n_missing else []
     return y, labelled, notes
+
+
+def _known_labels(source: Source, goal: str, classes: np.ndarray) -> np.ndarray:
+    """Return the labels of all rows, each of them one of the classes of a model."""
+    if goal not in (source.target, *source.names):
+        raise TableError(f"{source.title} has no column {goal!r}, the model's target.")
+    texts = source.texts(goal)
+    labelled = _labelled(texts, source.title, goal)
+    _check_all_labelled(labelled, source.title, goal, "leave these rows out of the table")
+    try:
+        return labels_among(texts, classes)
+    except ValueError as error:
+        raise TableError(f"{source.title}: {error}") from None
+
+
+def _labelled(texts: Any, title: str, goal: str) -> np.ndarray:
+    """Return which rows have a label; an error if none has."""
+    if not len(texts):
+        raise TableError(f"{title} has no rows.")
+    labelled = np.asarray(texts.is_valid())
+    if not labelled.any():
+        raise TableError(f"{title}: the target {goal!r} is empty in all rows.")
+    return labelled
+
+
+def _check_all_labelled(labelled: np.ndarray, title: str, goal: str, advice: str) -> None:
+    n_missing = int((~labelled).sum())
+    if n_missing:
+        raise TableError(
+            f"{title}: {n_missing} row(s) have no value of the target {goal!r}, the first is row "
+            f"{int(np.argmin(labelled)) + 1}; fill them in or {advice}."
+        )
 
 
 def _names_rows(distinct: set[str] | None, found: Summary) -> bool:
@@ -287,7 +321,7 @@ def model_table(
     target: str,
     ignored: Sequence[str] = (),
     exclude: Sequence[str] = (),
-    labelled: bool = False,
+    classes: np.ndarray | None = None,
 ) -> Table:
     """Return the columns that a model was trained on, in its order.
 
@@ -298,13 +332,13 @@ def model_table(
         What the model expects. A column that is missing or too many is an error, as is text
         where it expects numbers.
     target : str
-        The model's target; its column may be there and is needed if `labelled`.
+        The model's target; its column may be there and is needed if `classes` are given.
     ignored : sequence of str
         Columns that may be there and are not looked at.
     exclude : sequence of str
         Columns to leave out, by name or position.
-    labelled : bool
-        Whether labels are wanted.
+    classes : ndarray, optional
+        The model's labels, if those of the rows are wanted: each must be one of them.
     """
     check_columns(source, columns, [target, *ignored], exclude)
     try:
@@ -314,10 +348,8 @@ def model_table(
     check_finite(X, columns, source.title)
     row_names = [str(k + 1) for k in range(X.shape[0])]
     table = Table(source.title, list(columns), X, target, None, row_names)
-    if labelled:
-        if target not in (source.target, *source.names):
-            raise TableError(f"{source.title} has no column {target!r}, the model's target.")
-        table.y = _labels(source, target, drop=False)[0]
+    if classes is not None:
+        table.y = _known_labels(source, target, classes)
     return table
 
 

@@ -17,12 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from supred.common.arguments import listed
+
 # What stands for a missing value; compared without regard to case.
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 # Numbers of a table are scaled by their variance, so their squares must be finite.
 LARGEST_IN_TABLE = 1e100
 # Most different texts of a column that are kept.
 MOST_TEXTS = 100_000
+# A label has so many characters at most, and fewer where that would take more than so many bytes
+# in all: arrays hold each label in the width of the longest.
+LONGEST_LABEL, SHORT_LABEL, MOST_LABEL_BYTES = 1000, 50, 64 * 2**20
 # A table has so many columns: each takes 3 kB while it is read, however few rows there are.
 MOST_COLUMNS = 100_000
 
@@ -198,17 +203,76 @@ def labels_of(texts: Any) -> np.ndarray:
     >>> labels_of(pyarrow.array(["2", "10", "2"])), labels_of(pyarrow.array(["2", "010"]))
     (array([ 2, 10,  2]), array(['2', '010'], dtype='<U3'))
     """
-    pa = import_pyarrow()
-    chunks = pa.chunked_array([texts]) if _is_flat(texts) else texts
+    words, index = _words_of(texts)
+    if not words:
+        return np.full(len(index), None) if len(index) else np.empty(0, dtype=int)
+    labels: Sequence[Any] = whole_numbers(words) or words
+    if index.max() == len(words):
+        return np.array([*labels, None], dtype=object)[index]
+    if labels is words:
+        _check_longest(words, len(index))
+    return np.array(labels)[index]
+
+
+def labels_among(texts: Any, classes: np.ndarray) -> np.ndarray:
+    """Return the known labels that texts stand for: as they are written, else as whole numbers.
+
+    Parameters
+    ----------
+    texts : Arrow array
+        What :func:`texts_of` returns, without gaps.
+    classes : ndarray
+        The known labels.
+
+    Raises
+    ------
+    ValueError
+        If a text is none of them.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow
+    >>> from supred.rows.files.columns import labels_among
+    >>> labels_among(pyarrow.array(["0.0", "1.0"]), np.array(["0.0", "0.5", "1.0"]))
+    array(['0.0', '1.0'], dtype='<U3')
+    >>> labels_among(pyarrow.array(["2.0", "1.0"]), np.array([1, 2, 3]))
+    array([2, 1])
+    """
+    words, index = _words_of(texts)
+    known = {str(label): place for place, label in enumerate(classes.tolist())}
+    places = []
+    for word in words:
+        forms = [word, *(f"{n}{end}" for n in whole_numbers([word]) or () for end in ("", ".0"))]
+        found = next((known[form] for form in forms if form in known), None)
+        if found is None:
+            raise ValueError(
+                f"the label {word[:LONGEST_LABEL]!r} was not seen in training; the model knows "
+                f"{listed(list(known))}."
+            )
+        places.append(found)
+    return classes[np.array(places, dtype=int)[index]]
+
+
+def _words_of(texts: Any) -> tuple[list[str], np.ndarray]:
+    """Return the different texts, and which of them each is; one beyond the last if missing."""
+    chunks = import_pyarrow().chunked_array([texts]) if _is_flat(texts) else texts
     coded = chunks.dictionary_encode().unify_dictionaries().combine_chunks()
     if not _is_flat(coded):  # no chunk at all
-        return np.empty(0, dtype=int)
+        return [], np.empty(0, dtype=int)
     words = coded.dictionary.to_pylist()
-    index = coded.indices.fill_null(len(words)).to_numpy()
-    numbers = whole_numbers(words)
-    if coded.null_count:
-        return np.array([*(words if numbers is None else numbers), None], dtype=object)[index]
-    return np.array(words if numbers is None else numbers)[index]
+    return words, coded.indices.fill_null(len(words)).to_numpy()
+
+
+def _check_longest(words: Sequence[str], n_rows: int) -> None:
+    """Raise a ValueError if labels would take far more memory than their texts."""
+    most = min(LONGEST_LABEL, max(SHORT_LABEL, MOST_LABEL_BYTES // (4 * n_rows)))
+    longest = max(words, key=len)
+    if len(longest) > most:
+        raise ValueError(
+            f"the label that begins with {longest[:20]!r} has {len(longest)} characters, where at "
+            f"most {most} can be used for {n_rows} rows; shorten it, or name another column of "
+            "classes."
+        )
 
 
 def whole_numbers(words: Iterable[str]) -> list[int] | None:
