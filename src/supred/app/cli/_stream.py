@@ -44,6 +44,7 @@ def fit(
             source, found = _open(options, files, progress.add, copy)
             plan = training_plan(source, **training_choices(options))
             preparation.check(plan)
+            preparation.check_size(plan)
             columns: Sequence[Column | int] | None = plan.columns
             if plan.is_sparse:
                 columns = None

@@ -17,6 +17,7 @@ from supred.base.container import array_shape, read_array
 from supred.common.arguments import listed, one_line
 from supred.rows.files.columns import check_names, check_width, import_pyarrow, native
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
+from supred.rows.files.readers import FileReader, ParquetReader
 
 TEXT = ("csv", "tsv")
 # Arrays of an NPZ file that are read: rows, labels and names of the columns.
@@ -72,14 +73,12 @@ def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | Spa
 
 def _read_table(path: Path, title: str, kind: str, header: bool) -> Any:
     reader = open_reader(path, kind, header=header, title=title)
-    packed = kind == "parquet"  # the others take a byte or more for a number
-    if packed:
-        _check_growth(path, title, reader.n_rows * reader.n_columns * 8)
+    _check_packed(reader)
     parts, n_bytes = [], 0
     for part in reader.parts(list(range(reader.n_columns))):
         parts.append(part)
         n_bytes += part.nbytes
-        if packed:
+        if isinstance(reader, ParquetReader):
             _check_growth(path, title, n_bytes)
     if not parts:
         what = "has a header but no rows" if header and kind in ("csv", "tsv") else "has no rows"
@@ -107,6 +106,8 @@ def open_files(
     if found == "svmlight":
         return SparseSource(files, title), files, found
     readers = [open_reader(file, found, header=header) for file in files]
+    for reader in readers:
+        _check_packed(reader)
     return FileSource(readers, title, tell, copy if found in TEXT else None), files, found
 
 
@@ -116,7 +117,10 @@ def _read_npz(path: Path, title: str) -> MemorySource:
             held = [name.removesuffix(".npy") for name in archive.namelist()]
             wanted = [name for name in held if name in (*ROWS, *LABELS, NAMES)]
             shapes = [array_shape(archive, f"{name}.npy") for name in wanted]
-            _check_growth(path, title, sum(8 * prod(shape) for shape in shapes))
+            # Numbers take eight bytes once they are read, texts what the file declares.
+            declared = [archive.getinfo(f"{name}.npy").file_size for name in wanted]
+            sizes = [8 * prod(shape) for shape in shapes]
+            _check_growth(path, title, sum(map(max, sizes, declared)))
             arrays = {name: read_array(archive, f"{name}.npy") for name in wanted}
     except TableError:
         raise
@@ -141,13 +145,20 @@ def _read_npz(path: Path, title: str) -> MemorySource:
     return MemorySource.of_matrix(native(X), title, named, labels)
 
 
+def _check_packed(reader: FileReader) -> None:
+    """Raise a TableError if a Parquet file has far more numbers than its size tells."""
+    if isinstance(reader, ParquetReader):  # the others take a byte or more for a number
+        n_bytes = reader.n_rows * reader.n_columns * 8
+        _check_growth(reader.path, reader.title, n_bytes)
+
+
 def _check_growth(path: Path, title: str, n_bytes: int) -> None:
     """Raise a TableError if a file would take far more memory than its size tells."""
     size = path.stat().st_size
     if n_bytes > max(LEAST_UNPACKED, MOST_GROWTH * size):
         raise TableError(
             f"{title} has {size} bytes and would unpack to {n_bytes}, more than {MOST_GROWTH} "
-            "times as many; if you trust it, save it as CSV or NPY (Parquet: or pass --stream)."
+            "times as many; if you trust it, save it as CSV or NPY."
         )
 
 
