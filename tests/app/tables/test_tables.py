@@ -191,7 +191,7 @@ def test_svmlight(tmp_path, numbers):
     # Rows that name no later feature are wide enough for the model all the same.
     (tmp_path / "short.svm").write_text("0 1:2.5\n1 2:1\n")
     short = model_table(
-        read_source(str(tmp_path / "short.svm")),
+        read_source(str(tmp_path / "short.svm"), zero_based=False),
         table.columns,
         target="label",
         classes=np.array([0, 1]),

@@ -27,7 +27,11 @@ LEAST_UNPACKED, MOST_GROWTH = 64 * 2**20, 100
 
 
 def read_source(
-    path: str, *, kind: str | None = None, header: bool = True
+    path: str,
+    *,
+    kind: str | None = None,
+    header: bool = True,
+    zero_based: bool | None = None,
 ) -> MemorySource | SparseSource:
     """Read a file, or standard input for ``-``.
 
@@ -39,12 +43,11 @@ def read_source(
         input.
     header : bool
         Whether the first line of CSV and TSV names the columns.
+    zero_based : bool, optional
+        Whether features of svmlight files are counted from zero.
     """
     if path == "-":
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, "table")
-            copy.write_bytes(sys.stdin.buffer.read())
-            return _read(copy, "standard input", kind or "csv", header)
+        return _read_standard_input(kind or "csv", header, zero_based)
     place = Path(path)
     if place.is_dir():
         raise TableError(f"{path} is a folder; name a file, or pass --stream.")
@@ -58,16 +61,36 @@ def read_source(
             f"{path}: the format cannot be inferred from the name; pass --format with one of "
             f"{', '.join(FORMATS)}."
         )
-    return _read(place, path, found, header)
+    return _read(place, path, found, header, zero_based)
 
 
-def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | SparseSource:
+def _read_standard_input(
+    kind: str, header: bool, zero_based: bool | None
+) -> MemorySource | SparseSource:
+    if sys.stdin is None:
+        raise TableError("standard input is closed; name a file.")
+    title = "standard input"
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "table")
+        copy.write_bytes(sys.stdin.buffer.read())
+        try:
+            source = _read(copy, title, kind, header, zero_based)
+        except ValueError as error:
+            raise TableError(str(error).replace(str(copy), title)) from None
+        if isinstance(source, SparseSource):
+            _ = source.whole  # while the copy is there
+        return source
+
+
+def _read(
+    path: Path, title: str, kind: str, header: bool, zero_based: bool | None
+) -> MemorySource | SparseSource:
     if not path.stat().st_size and path.is_file():
         raise TableError(f"{title} is empty.")
     if kind == "npz":
         return _read_npz(path, title)
     if kind == "svmlight":
-        return SparseSource([path], title)
+        return SparseSource([path], title, zero_based)
     return MemorySource(_read_table(path, title, kind, header), title)
 
 
@@ -91,6 +114,7 @@ def open_files(
     *,
     kind: str | None = None,
     header: bool = True,
+    zero_based: bool | None = None,
     tell: Callable[[float], None] | None = None,
     copy: Path | None = None,
 ) -> tuple[FileSource | SparseSource, list[Path], str]:
@@ -104,7 +128,7 @@ def open_files(
     found = kinds.pop()
     title = listed(paths, 1)
     if found == "svmlight":
-        return SparseSource(files, title), files, found
+        return SparseSource(files, title, zero_based), files, found
     readers = [open_reader(file, found, header=header) for file in files]
     for reader in readers:
         _check_packed(reader)

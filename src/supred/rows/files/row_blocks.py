@@ -62,6 +62,9 @@ class RowBlocks(ReadSource):
         double.
     n_features : int, optional
         Number of features of svmlight files, which do not tell; by default the last that occurs.
+    zero_based : bool, optional
+        Whether features of svmlight files are counted from zero; by default they are if a row
+        has a feature 0, and from one otherwise.
     cache : bool, default=False
         Keep the rows in memory once they are read, and let an estimator keep what it makes of
         them as it does for an array (see `cache_size` of `LowDimSVC`). Without it nothing of
@@ -115,6 +118,7 @@ class RowBlocks(ReadSource):
         block_rows: int | None = None,
         dtype: Any = None,
         n_features: int | None = None,
+        zero_based: bool | None = None,
         cache: bool = False,
     ) -> None:
         if format is not None:
@@ -128,6 +132,7 @@ class RowBlocks(ReadSource):
         self.format = kinds.pop()
         self.target, self.sample_weight = target, sample_weight
         self.transform = transform
+        self.zero_based = zero_based
         self.cache = bool(cache)
         self.keeps_blocks = self.cache
         self._kept: Any = None
@@ -226,8 +231,15 @@ class RowBlocks(ReadSource):
                 raise ValueError(f"{self.files[0]} has no rows or is empty.")
             sparse_readers = [r for r in self._readers if isinstance(r, SvmlightReader)]
             if sparse_readers:
-                # Indices count from one unless there is a zero somewhere.
-                shift = 0 if min(r.first_index for r in sparse_readers) == 0 else 1
+                first = min(sparse_readers, key=lambda reader: reader.first_index)
+                if self.zero_based is None:
+                    self.zero_based = first.first_index == 0
+                elif not self.zero_based and first.first_index == 0:
+                    raise ValueError(
+                        f"{first.title} has a feature of index 0, where features are counted from "
+                        "1; pass zero_based=True (--index-base 0) if these files count from 0."
+                    )
+                shift = 0 if self.zero_based else 1
                 found = max(r.last_index for r in sparse_readers) + 1 - shift
                 self.n_features = self._given_features or max(found, 1)
                 for reader in sparse_readers:
