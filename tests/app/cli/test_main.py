@@ -39,6 +39,29 @@ def test_help_waits_for_nothing_heavy():
     assert "compare" in done.stdout
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "message"),
+    [
+        ("info", ">&-", "standard output is closed"),
+        ("predict MODEL TABLE", ">&-", "standard output is closed"),
+        ("predict MODEL", "<&-", "standard input is closed"),
+        ("predict MODEL TABLE", "2>&-", None),
+    ],
+)
+def test_closed_streams(arguments, closed, message, model, table):
+    arguments = arguments.replace("MODEL", str(model)).replace("TABLE", str(table))
+    command = f"{sys.executable} -m supred.app.cli {arguments} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    if message is None:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert len(done.stdout.splitlines()) == 61
+    else:
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
 def test_every_command_has_a_line_of_help(capsys):
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out

@@ -87,6 +87,16 @@ def test_other_formats_and_folders(supred, tmp_path, kind):
     assert error == pytest.approx(said["training_error"])
 
 
+@pytest.mark.parametrize("method", ["LowDimSVC", "RBFNetClassifier"])
+@pytest.mark.parametrize("value", ["inf", "nan", "foo", "2.5", "none"])
+def test_parameters_are_checked_first(supred, table, tmp_path, method, value):
+    if (method, value) == ("RBFNetClassifier", "none"):
+        pytest.skip("none is the default")
+    arguments = ("--target", "species", "--method", method, "--set", f"max_iter={value}")
+    result = supred("fit", table, *arguments, "--stream", "--out", tmp_path / "m")
+    assert "max_iter=" in result.error_line
+
+
 def test_a_large_table_is_prepared_by_a_sample(supred, table, tmp_path, monkeypatch):
     monkeypatch.setattr("supred.app.cli._stream.MOST_SAMPLED", 25)
     _, said = model_of(supred, tmp_path / "m", table, "--target", "species", "--stream")

@@ -159,6 +159,9 @@ def test_npz(tmp_path, numbers):
     table = training_table(read_source(str(path)))
     np.testing.assert_array_equal(table.X, X)
     np.testing.assert_array_equal(table.y, y)
+    for kind in (">i8", ">f8", np.longdouble, np.float16, ">U2"):
+        np.savez(path, X=X.astype(">f4"), y=y.astype(kind))
+        np.testing.assert_array_equal(training_table(read_source(str(path))).y, y)
     np.savez(path, X=X)
     with pytest.raises(TableError, match="--target is needed"):
         training_table(read_source(str(path)))

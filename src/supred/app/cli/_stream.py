@@ -15,7 +15,9 @@ from supred.app.tables.assemble import check_columns, check_finite, training_pla
 from supred.app.tables.reading import open_files
 from supred.app.tables.sources import SparseSource
 from supred.app.tables.table import Column, TableError
+from supred.low_dim_svm import settings as low_dim_svm
 from supred.low_dim_svm.classifier import LowDimSVC
+from supred.rbf_net import settings as rbf_net
 from supred.rbf_net.training import N_CHECKS, default_batch, default_steps
 from supred.rows.device import on_device
 from supred.rows.files.reading import join
@@ -31,6 +33,7 @@ def fit(
     options: argparse.Namespace, estimator: Any, files: list[str]
 ) -> tuple[TableModel, int, float]:
     """Return the model, the number of rows and the training error."""
+    _check_parameters(estimator)  # before hours of reading
     preparation = preparation_of(options)
     shown = not options.quiet
     # Windows removes no file that is still mapped: the copy then stays with the temporary files.
@@ -71,14 +74,20 @@ def fit(
     return model, len(plan.y), error
 
 
+def _check_parameters(estimator: Any) -> None:
+    """Raise the ValueError that a fit would raise for a parameter."""
+    known = low_dim_svm.Settings if isinstance(estimator, LowDimSVC) else rbf_net.Settings
+    known.among(estimator.get_params(deep=False))
+
+
 def passes_of(estimator: Any, n_rows: int) -> tuple[int, int]:
     """Return how often a fit reads the rows, usually and at most."""
     if isinstance(estimator, LowDimSVC):
-        max_iter = 50 if estimator.max_iter == "auto" else int(estimator.max_iter)
+        max_iter = 50 if estimator.max_iter == "auto" else estimator.max_iter
         # LowDimSVC reads them eight times at first and once in each iteration, of which ten are
         # usual; the training error takes one more pass.
         return 9 + min(10, max_iter), 9 + max_iter
-    n_steps = default_steps(n_rows) if estimator.max_iter is None else int(estimator.max_iter)
+    n_steps = default_steps(n_rows) if estimator.max_iter is None else estimator.max_iter
     # RBFNetClassifier reads what it needs until the next check at once; race, training and refit
     # have about 35 checks, 60 at most.
     share = min(1.0, n_steps * default_batch(n_rows) / N_CHECKS / max(n_rows, 1))

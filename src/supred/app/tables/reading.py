@@ -15,7 +15,7 @@ from supred.app.tables.sources import FileSource, MemorySource, SparseSource
 from supred.app.tables.table import TableError
 from supred.base.container import array_shape, read_array
 from supred.common.arguments import listed, one_line
-from supred.rows.files.columns import check_names, check_width, import_pyarrow, native
+from supred.rows.files.columns import check_names, check_width, import_pyarrow
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 from supred.rows.files.readers import FileReader, ParquetReader
 
@@ -166,7 +166,7 @@ def _read_npz(path: Path, title: str) -> MemorySource:
                 f"{title}: {NAMES} has {len(named)} names, but X has {X.shape[1]} columns."
             )
     labels = {} if y is None else {"y": y}
-    return MemorySource.of_matrix(native(X), title, named, labels)
+    return MemorySource.of_matrix(X, title, named, labels)
 
 
 def _check_packed(reader: FileReader) -> None:

@@ -22,6 +22,7 @@ from supred.rows.files.columns import (
     distinct_texts,
     encoded,
     import_pyarrow,
+    native,
     summary_and_numbers,
     summary_of,
     texts_of,
@@ -214,7 +215,7 @@ class MemorySource(Source):
         """Return the table of the columns of a matrix and of labels, by name."""
         names = names or [f"x{k + 1}" for k in range(X.shape[1])]
         columns = [*np.asfortranarray(X).T, *labels.values()]
-        table = import_pyarrow().table(columns, names=[*names, *labels])
+        table = import_pyarrow().table(list(map(native, columns)), names=[*names, *labels])
         return cls(table, title, next(iter(labels), ""))
 
     def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:

@@ -311,9 +311,10 @@ def check_names(names: Sequence[str], title: str) -> None:
 
 
 def native(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers as this machine writes them, and in no more than double precision."""
+    """Return values as this machine writes them, numbers in no more than double precision."""
     kind = numbers.dtype.newbyteorder("=")
-    return numbers.astype(np.float64 if kind.itemsize > 8 else kind, copy=False)
+    wide = kind.kind == "f" and kind.itemsize > 8
+    return numbers.astype(np.float64 if wide else kind, copy=False)
 
 
 def check_width(n_columns: int, title: str) -> None:
