@@ -293,13 +293,18 @@ def is_number(text: str) -> bool:
                         re.ASCII | re.IGNORECASE) is not None  # fmt: skip
 
 
-def check_names(names: Sequence[str], title: str) -> None:
-    """Raise a ValueError if a column has no name, or the name of another."""
+def check_header(names: Sequence[str], title: str) -> None:
+    """Raise a ValueError if the first line of a text does not name the columns."""
     if names and all(is_number(name) for name in names):
         raise ValueError(
             f"{title}: the first line holds numbers only; if it is not a header, pass --no-header "
             "(header=False)."
         )
+    check_names(names, title)
+
+
+def check_names(names: Sequence[str], title: str) -> None:
+    """Raise a ValueError if a column has no name, or the name of another."""
     check_width(len(names), title)
     seen: set[str] = set()
     for k, name in enumerate(names):

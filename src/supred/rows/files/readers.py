@@ -1,5 +1,6 @@
 """Readers of binary files: any stretch of rows of a NumPy or Parquet file."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ from supred.rows.files.columns import (
     native,
 )
 
+# What pandas calls the index of a frame if it has no name.
+UNNAMED = re.compile(r"__index_level_\d+__")
 BUFFER_BYTES = 65_536
 # Texts of a Parquet file may take this many bytes, or this many times the size of the file, in the
 # rows that are read at a time.
@@ -187,9 +190,12 @@ class ParquetReader(FileReader):
                 f"{self.title} is not a readable Parquet file: {one_line(error)}"
             ) from None
         schema = self.file.schema_arrow
-        # pandas writes the index of a frame as a column, and says so.
+        # pandas writes the index of a frame as a column, and says so; one with a name is a column
+        # like any other, as it is in CSV.
         index = (schema.pandas_metadata or {}).get("index_columns", [])
-        self.names = [name for name in schema.names if name not in index]
+        self.names = [
+            name for name in schema.names if name not in index or not UNNAMED.fullmatch(name)
+        ]
         check_names(self.names, self.title)
         self.n_columns = len(self.names)
         self.use([Column(name, "number") for name in self.names], range(self.n_columns))
