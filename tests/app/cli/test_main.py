@@ -26,6 +26,26 @@ def fail():
     raise RuntimeError("half-way")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links and permissions of POSIX")
+def test_what_is_replaced_keeps_its_permissions_and_links(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_bytes(b"old")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    with pytest.raises(OutputExistsError, match="exists; choose another name"):
+        write(link, b"new")
+    write(link, b"new", overwrite=True)
+    assert link.is_symlink()
+    assert real.read_bytes() == b"new"
+    assert real.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputExistsError, match="is not an ordinary file"):
+        write(tmp_path / "pipe", b"new", overwrite=True)
+    real.unlink()
+    write(link, b"again")
+    assert real.read_bytes() == b"again"
+
+
 def test_help_waits_for_nothing_heavy():
     code = (
         "import sys; from supred.app.cli.main import main; main(['--help']);"
