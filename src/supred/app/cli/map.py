@@ -17,6 +17,7 @@ from supred.app.tables.reading import read_source
 from supred.app.tables.table import Table
 from supred.common.files import atomic_write, check_output
 from supred.plotting import MapDisplay
+from supred.plotting.style import shown_name
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -86,7 +87,7 @@ def _draw(comparison: Comparison, out: Path, *, overwrite: bool) -> None:
         held_out=found.held_out[:n_known],
         error=found.error,
         Z_new=found.latent[n_known:] if found.n_new else None,
-        title=comparison.title,
+        title=shown_name(comparison.title),
     ).plot(ax=figure.add_subplot())
     with atomic_write(out, overwrite=overwrite) as file:
         figure.savefig(file, format=out.suffix[1:].lower(), dpi=160)
