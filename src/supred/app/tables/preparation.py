@@ -101,7 +101,7 @@ class Preparation:
             name = next(iter(missing))
             raise TableError(
                 f"{title}: {missing[name]} number(s) are missing in the column {name!r}; "
-                "fill them in or pass --impute median."
+                "fill them in, or train with --impute median."
             )
         text = [column.name for column in columns if column.kind == "text"]
         if text and self.encode == "none":

@@ -50,7 +50,10 @@ def read_source(
         return _read_standard_input(kind or "csv", header, zero_based)
     place = Path(path)
     if place.is_dir():
-        raise TableError(f"{path} is a folder; name a file, or pass --stream.")
+        raise TableError(
+            f"{path} is a folder; name a file (fit, predict and transform take folders with "
+            "--stream)."
+        )
     if not place.exists():
         raise TableError(f"{path} does not exist.")
     if not place.is_file():
