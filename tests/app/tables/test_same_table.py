@@ -57,8 +57,8 @@ AWKWARD = {
     ),
     "gaps": with_column(["?" if np.isnan(v) else f" {v}" for v in GAPS], typed=GAPS),
     "every word for a gap": with_column(
-        cycle("1", "", "NA", "n/a", "NaN", "NAN", "null", "None", "?"),
-        typed=cycle(1.0, *[None] * 8),
+        cycle("1", "", "NA", "n/a", "NaN", "NAN", "-nan", "+nan", "null", "None", "?"),
+        typed=cycle(1.0, *[None] * 10),
     ),
     "whole numbers with gaps": with_column(
         cycle("7", "", "9"), typed=pandas.array(cycle(7, None, 9), dtype="Int64")
@@ -66,6 +66,9 @@ AWKWARD = {
     "integers beyond 64 bits": with_column(cycle("1", str(10**30)), typed=cycle(1.0, 1e30)),
     "single precision": with_column(
         NUMBERS[:, 0].astype(np.float32).astype(float), typed=NUMBERS[:, 0].astype(np.float32)
+    ),
+    "NaN written otherwise": with_column(
+        cycle("1", "nan(x)", "-nan"), typed=cycle("1", "nan(x)", None)
     ),
     "text": with_column(
         cycle("red", "", "blue", "green"), typed=cycle("red", None, "blue", "green")

@@ -1,7 +1,7 @@
 """What the fields of a table mean: one rule for every reader.
 
-- A field that is empty or says NA, N/A, NaN, null, none or ? (in any case, with or without
-  blanks around it) is missing, in features and in labels.
+- A field that is empty or says NA, N/A, NaN (-NaN, +NaN), null, none or ? (in any case, with or
+  without blanks around it) is missing, in features and in labels.
 - A column is numbers if every other field is one (decimal digits, sign, point, exponent),
   booleans if every other field is true or false, and text otherwise. Booleans are the numbers
   0 and 1. Dates are text.
@@ -20,7 +20,7 @@ import numpy as np
 from supred.common.arguments import listed
 
 # What stands for a missing value; compared without regard to case.
-MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+MISSING = ("", "na", "n/a", "nan", "-nan", "+nan", "null", "none", "?")
 # Numbers of a table are scaled by their variance, so their squares must be finite.
 LARGEST_IN_TABLE = 1e100
 # Most different texts of a column that are kept.
@@ -354,13 +354,11 @@ def _numbers(values: Any) -> np.ndarray | None:
     if kinds.is_float16(kind):
         values = values.cast(pa.float32())
     if kinds.is_string(kind) or kinds.is_large_string(kind):
-        try:
-            found = values.cast(pa.float64())
-        except pa.ArrowInvalid:
-            try:
-                found = texts_of(values).cast(pa.float64())
-            except pa.ArrowInvalid:
-                return None
+        found = _cast(values)
+        if found is None:
+            found = _cast(texts_of(values))
+        if found is None:
+            return None
     elif kinds.is_boolean(kind):
         found = values.cast(pa.int8()).cast(pa.float64())
     elif (kinds.is_primitive(kind) and not kinds.is_temporal(kind)) or kinds.is_decimal(kind):
@@ -370,6 +368,16 @@ def _numbers(values: Any) -> np.ndarray | None:
     else:
         return None
     return _to_numpy(found)
+
+
+def _cast(texts: Any) -> Any:
+    """Return texts as numbers; None if one is not, or is NaN, which Arrow writes in many ways."""
+    pa = import_pyarrow()
+    try:
+        found = texts.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return None if pa.compute.any(pa.compute.is_nan(found)).as_py() else found
 
 
 def _booleans(texts: Any) -> np.ndarray | None:
