@@ -119,8 +119,10 @@ def _write_text(
     # A float is written as the shortest text that reads back as the same number.
     # The module csv quotes a carriage return only where lines end with one.
     words = [model.target, *map(str, model.classes.tolist())]
-    quoting = csv.QUOTE_NONNUMERIC if any("\r" in word for word in words) else csv.QUOTE_MINIMAL
-    writer = csv.writer(file, lineterminator="\n", quoting=quoting)
+    odd = any("\r" in word for word in words)
+    writer = csv.writer(
+        file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL
+    )
     for k, block in enumerate(blocks):
         columns = _columns(model, block)
         if k == 0:

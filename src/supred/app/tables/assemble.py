@@ -9,16 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from supred.app.tables.labels import known_labels, labels_to_learn
 from supred.app.tables.sources import MemorySource, Source, SparseSource
 from supred.app.tables.table import Column, Plan, Table, TableError, check_labels
 from supred.common.arguments import listed
-from supred.rows.files.columns import (
-    LARGEST_IN_TABLE,
-    MOST_TEXTS,
-    Summary,
-    labels_among,
-    labels_of,
-)
+from supred.rows.files.columns import LARGEST_IN_TABLE, MOST_TEXTS, Summary
 
 # A text column with more distinct values than this, on more than half of the rows, names rows.
 LEAST_IDENTIFIERS = 20
@@ -63,7 +58,7 @@ def training_plan(
     wanted = [find_column(name, names, title, option="--keep") for name in keep]
     if goal in left_out:
         raise TableError(f"{goal!r} is the target and cannot be excluded.")
-    y, labelled, notes = _labels(source, goal, drop_unlabelled or use_unlabelled)
+    y, labelled, notes = labels_to_learn(source, goal, drop_unlabelled or use_unlabelled)
     if use_unlabelled and notes:
         notes = [f"{int((~labelled).sum())} row(s) without a label are used without it."]
     check_labels(y, goal, few=use_unlabelled and not labelled.all())
@@ -114,53 +109,6 @@ def training_plan(
         isinstance(source, SparseSource),
         source.zero_based,
     )
-
-
-def _labels(source: Source, goal: str, drop: bool) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return the labels, the rows that have one, and what was left out."""
-    texts = source.texts(goal)
-    labelled = _labelled(texts, source.title, goal)
-    n_missing = int((~labelled).sum())
-    if not drop:
-        _check_all_labelled(labelled, source.title, goal, "pass --drop-unlabelled")
-    try:
-        y = labels_of(texts.drop_null())
-    except ValueError as error:
-        raise TableError(f"{source.title}: {error}") from None
-    notes = [f"{n_missing} row(s) without a label were left out."] if n_missing else []
-    return y, labelled, notes
-
-
-def _known_labels(source: Source, goal: str, classes: np.ndarray) -> np.ndarray:
-    """Return the labels of all rows, each of them one of the classes of a model."""
-    if goal not in (source.target, *source.names):
-        raise TableError(f"{source.title} has no column {goal!r}, the model's target.")
-    texts = source.texts(goal)
-    labelled = _labelled(texts, source.title, goal)
-    _check_all_labelled(labelled, source.title, goal, "leave these rows out of the table")
-    try:
-        return labels_among(texts, classes)
-    except ValueError as error:
-        raise TableError(f"{source.title}: {error}") from None
-
-
-def _labelled(texts: Any, title: str, goal: str) -> np.ndarray:
-    """Return which rows have a label; an error if none has."""
-    if not len(texts):
-        raise TableError(f"{title} has no rows.")
-    labelled = np.asarray(texts.is_valid())
-    if not labelled.any():
-        raise TableError(f"{title}: the target {goal!r} is empty in all rows.")
-    return labelled
-
-
-def _check_all_labelled(labelled: np.ndarray, title: str, goal: str, advice: str) -> None:
-    n_missing = int((~labelled).sum())
-    if n_missing:
-        raise TableError(
-            f"{title}: {n_missing} row(s) have no value of the target {goal!r}, the first is row "
-            f"{int(np.argmin(labelled)) + 1}; fill them in or {advice}."
-        )
 
 
 def _names_rows(distinct: set[str] | None, found: Summary) -> bool:
@@ -358,7 +306,7 @@ def model_table(
     row_names = [str(k + 1) for k in range(X.shape[0])]
     table = Table(source.title, list(columns), X, target, None, row_names)
     if classes is not None:
-        table.y = _known_labels(source, target, classes)
+        table.y = known_labels(source, target, classes)
     return table
 
 
