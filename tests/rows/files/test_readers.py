@@ -49,7 +49,7 @@ WRITERS = {
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     monkeypatch.setattr(text_readers, "SEGMENT_BYTES", 200)
-    monkeypatch.setattr("supred.rows.files.readers.ParquetReader.BATCH_ROWS", 5)
+    monkeypatch.setattr("supred.rows.files.parquet.ParquetReader.BATCH_ROWS", 5)
     monkeypatch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 7)
     monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1)
 
@@ -254,7 +254,7 @@ def test_a_file_that_shrinks_is_noticed(tmp_path):
     np.save(tmp_path / "a.npy", X)
     source = RowBlocks(tmp_path / "a.npy")
     np.save(tmp_path / "a.npy", X[:20])
-    with pytest.raises(ValueError, match=r"a.npy ends before row"):
+    with pytest.raises(ValueError, match=r"a.npy was changed after it was opened"):
         source.rows().whole()
 
 

@@ -17,12 +17,11 @@ from supred.base.container import array_shape, read_array
 from supred.common.arguments import listed, one_line
 from supred.rows.files.columns import check_names, check_width, import_pyarrow, native
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
+from supred.rows.files.readers import MOST_GROWTH, most_unpacked
 
 TEXT = ("csv", "tsv")
 # Arrays of an NPZ file that are read: rows, labels and names of the columns.
 ROWS, LABELS, NAMES = ("X", "x", "data"), ("y", "target", "label", "labels"), "feature_names"
-# A packed file may unpack to this many bytes, or to this many times its size.
-LEAST_UNPACKED, MOST_GROWTH = 64 * 2**20, 100
 
 
 def read_source(
@@ -144,7 +143,7 @@ def _read_npz(path: Path, title: str) -> MemorySource:
 def _check_growth(path: Path, title: str, n_bytes: int) -> None:
     """Raise a TableError if a file would take far more memory than its size tells."""
     size = path.stat().st_size
-    if n_bytes > max(LEAST_UNPACKED, MOST_GROWTH * size):
+    if n_bytes > most_unpacked(size):
         raise TableError(
             f"{title} has {size} bytes and would unpack to {n_bytes}, more than {MOST_GROWTH} "
             "times as many; if you trust it, save it as CSV or NPY (Parquet: or pass --stream)."

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from supred.rows.files.readers import FileReader, NpyReader, ParquetReader
+from supred.rows.files.parquet import ParquetReader
+from supred.rows.files.readers import FileReader, NpyReader
 from supred.rows.files.text_readers import CsvReader, SvmlightReader
 
 READERS: dict[str, type[FileReader]] = {

@@ -135,6 +135,7 @@ class RowBlocks(ReadSource):
         self._readers = [open_reader(file, self.format, header=header) for file in self.files]
         self.is_sparse = self._readers[0].is_sparse
         self._starts: np.ndarray | None = None
+        self._reading = self._readers[0]  # the one that was used last
         if self.is_sparse:
             self._settle_sparse(columns, n_features)
         else:
@@ -282,11 +283,13 @@ class RowBlocks(ReadSource):
         """Return rows as the files have them."""
         starts = self._row_starts()
         pieces = []
-        for number in range(len(self._readers)):
+        for number, reader in enumerate(self._readers):
             low, high = int(starts[number]), int(starts[number + 1])
             if low < stop and start < high:
-                piece = self._readers[number].read(max(start, low) - low, min(stop, high) - low)
-                pieces.append(piece)
+                if self._reading is not reader:
+                    self._reading.close()  # a process may have only so many open files
+                    self._reading = reader
+                pieces.append(reader.read(max(start, low) - low, min(stop, high) - low))
         return join(pieces)
 
     def where(self, row: int) -> str:

@@ -86,17 +86,15 @@ class SegmentedReader(FileReader):
         if self._last is None or self._last[0] != number:
             self._last = None
             segment = self.segments[number]
-            with open(self.path, "rb") as file:
+            with self.opened() as file:
                 file.seek(segment.offset)
                 rows = self.parse(file.read(segment.length), segment)
-            if rows.shape[0] != segment.n_rows:
-                raise ValueError(f"{self.title} was changed while it was read.")
             self._last = number, rows
         return self._last[1]
 
     def _cut(self) -> Iterator[tuple[Segment, bytes]]:
         """Yield place and bytes of the segments, which end where a row ends."""
-        with open(self.path, "rb") as file:
+        with self.opened() as file:
             line = 1 + file.read(self.body).count(b"\n")
             while True:
                 offset = file.tell()
@@ -136,7 +134,7 @@ class CsvReader(SegmentedReader):
         separator: str | None = None,
     ) -> None:
         super().__init__(path, title)
-        with open(path, "rb") as file:
+        with self.opened() as file:
             line, after = _first_row(file)
         self.layout = TextLayout.of(line, self.title, header=header, separator=separator)
         self.n_columns = len(self.layout.fields)
