@@ -99,11 +99,15 @@ def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
             f"{type(model.estimator).__name__}."
         )
     source, found = _open(options, [options.input])
+    check_columns(source, model.columns, [model.target, *model.ignored], options.exclude)
     prepare = model.transformer.transform
     if isinstance(source, SparseSource):
-        wide = len(model.columns)
-        return model, _blocks(options, found, None, transform=prepare, n_features=wide)
-    check_columns(source, model.columns, [model.target, *model.ignored], options.exclude)
+        places, layout = source.layout(model.columns)
+
+        def prepared_places(block: Any) -> Any:
+            return prepare(block[:, places])
+
+        return model, _blocks(options, found, None, transform=prepared_places, **layout)
 
     def prepared(block: np.ndarray) -> np.ndarray:
         check_finite(block, model.columns, source.title)

@@ -224,7 +224,11 @@ class MemorySource(Source):
 
 
 class SparseSource(Source):
-    """The rows of svmlight files: a label, and the numbers of a row that are not zero."""
+    """The rows of svmlight files: a label, and the numbers of a row that are not zero.
+
+    A column is called by the index that the files give it, so that a model finds it again in files
+    of other rows, whether they count from 0 or from 1.
+    """
 
     target = "label"
 
@@ -233,7 +237,8 @@ class SparseSource(Source):
         self.rows = RowBlocks(files, format="svmlight")
         n_features = self.rows.shape[1]
         check_width(n_features, title)
-        self.names = [f"x{k + 1}" for k in range(n_features)]
+        first = 0 if self.rows.zero_based else 1
+        self.names = [f"x{first + k}" for k in range(n_features)]
 
     def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
         """Return what a function makes of the labels."""
@@ -247,8 +252,13 @@ class SparseSource(Source):
 
     def matrix(self, columns: Sequence[Column]) -> Any:
         """Return columns, shape (n_rows, len(columns)); those that no row names are zero."""
-        places = [int(column.name.removeprefix("x")) - 1 for column in columns]
-        n_features = max(len(self.names), *(place + 1 for place in places))
-        rows = RowBlocks(self.files, format="svmlight", n_features=n_features)
+        places, options = self.layout(columns)
+        rows = RowBlocks(self.files, format="svmlight", **options)
         X: Any = rows.read(0, rows.shape[0])[:, places]
         return X.toarray() if X.shape[0] * X.shape[1] <= MOST_DENSE_NUMBERS else X
+
+    def layout(self, columns: Sequence[Column]) -> tuple[list[int], dict[str, Any]]:
+        """Return where columns are in rows that are read by the indices of the files, and how."""
+        places = [int(column.name.removeprefix("x")) for column in columns]
+        last = max([*places, int(self.names[-1].removeprefix("x"))])
+        return places, {"n_features": last + 1, "zero_based": True}

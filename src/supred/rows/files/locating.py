@@ -10,7 +10,8 @@ import numpy as np
 
 from supred.rows.files.parquet import ParquetReader
 from supred.rows.files.readers import FileReader, NpyReader
-from supred.rows.files.text_readers import CsvReader, SvmlightReader
+from supred.rows.files.svmlight import SvmlightReader
+from supred.rows.files.text_readers import CsvReader
 
 READERS: dict[str, type[FileReader]] = {
     "npy": NpyReader,

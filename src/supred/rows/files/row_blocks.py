@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred.common.arguments import check_choice, check_integer
+from supred.common.arguments import check_choice, check_flag, check_integer
 from supred.common.files import atomic_write
 from supred.common.labels import is_missing
 from supred.rows.blocks import LocalRows, Rows, rows_of
@@ -21,7 +21,7 @@ from supred.rows.files.locating import (
     open_reader,
 )
 from supred.rows.files.reading import ReadSource, join
-from supred.rows.files.text_readers import SvmlightReader
+from supred.rows.files.svmlight import SvmlightReader, settle_features
 
 ColumnLike = str | int | Column
 
@@ -61,7 +61,12 @@ class RowBlocks(ReadSource):
         Precision to work in. By default files in single precision stay so, and the rest is
         double.
     n_features : int, optional
-        Number of features of svmlight files, which do not tell; by default the last that occurs.
+        Number of features of svmlight files, which do not tell; by default the last that occurs,
+        up to 100 000. Give that of the training to files of other rows.
+    zero_based : bool or "auto", default="auto"
+        Whether the features of svmlight files count from 0 or from 1. "auto" is from 0 if a
+        feature of index 0 occurs, else from 1; where `n_features` is given and both fit, it is an
+        error. It is True or False once `shape` is known.
     cache : bool, default=False
         Keep the rows in memory once they are read, and let an estimator keep what it makes of
         them as it does for an array (see `cache_size` of `LowDimSVC`). Without it nothing of
@@ -115,6 +120,7 @@ class RowBlocks(ReadSource):
         block_rows: int | None = None,
         dtype: Any = None,
         n_features: int | None = None,
+        zero_based: bool | str = "auto",
         cache: bool = False,
     ) -> None:
         if format is not None:
@@ -137,10 +143,11 @@ class RowBlocks(ReadSource):
         self._starts: np.ndarray | None = None
         self._reading = self._readers[0]  # the one that was used last
         if self.is_sparse:
-            self._settle_sparse(columns, n_features)
+            self._settle_sparse(columns, n_features, zero_based)
         else:
-            if n_features is not None:
-                raise ValueError("n_features is for svmlight files; other files tell it.")
+            for name, given in (("n_features", n_features), ("zero_based", zero_based)):
+                if given not in (None, "auto"):
+                    raise ValueError(f"{name} is for svmlight files; other files tell it.")
             self._settle_columns(columns)
         self.dtype = np.result_type(*(reader.dtype for reader in self._readers))
         if dtype is not None:
@@ -186,7 +193,7 @@ class RowBlocks(ReadSource):
             places = {name: place for place, name in enumerate(reader.column_names)}
             reader.use(wanted, [places[column.name] for column in wanted])
 
-    def _settle_sparse(self, columns: Any, n_features: int | None) -> None:
+    def _settle_sparse(self, columns: Any, n_features: int | None, zero_based: bool | str) -> None:
         given = {
             "target": self.target, "sample_weight": self.sample_weight, "columns": columns
         }  # fmt: skip
@@ -198,7 +205,9 @@ class RowBlocks(ReadSource):
                 )
         if n_features is not None:
             check_integer("n_features", n_features, low=1)
-        self._given_features = n_features
+        if zero_based != "auto":
+            check_flag("zero_based", zero_based)
+        self._given_features, self.zero_based = n_features, zero_based
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -225,14 +234,11 @@ class RowBlocks(ReadSource):
             counts = [reader.n_rows for reader in self._readers]
             if sum(counts) == 0:
                 raise ValueError(f"{self.files[0]} has no rows or is empty.")
-            sparse_readers = [r for r in self._readers if isinstance(r, SvmlightReader)]
-            if sparse_readers:
-                # Indices count from one unless there is a zero somewhere.
-                shift = 0 if min(r.first_index for r in sparse_readers) == 0 else 1
-                found = max(r.last_index for r in sparse_readers) + 1 - shift
-                self.n_features = self._given_features or max(found, 1)
-                for reader in sparse_readers:
-                    reader.shift, reader.n_columns = shift, self.n_features
+            svmlight = [reader for reader in self._readers if isinstance(reader, SvmlightReader)]
+            if svmlight:
+                self.n_features, self.zero_based = settle_features(
+                    svmlight, self._given_features, self.zero_based
+                )
             self._starts = np.concatenate([[0], np.cumsum(counts)])
         return self._starts
 
