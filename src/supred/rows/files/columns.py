@@ -25,6 +25,8 @@ LARGEST_IN_TABLE = 1e100
 MOST_TEXTS = 100_000
 # A table has so many columns: each takes 3 kB while it is read, however few rows there are.
 MOST_COLUMNS = 100_000
+# Letters of a text that an error shows.
+LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,7 @@ def encoded(values: Any, column: Column, first_row: int = 0) -> np.ndarray:
         numbers = _booleans(texts_of(values))
     if numbers is None:
         row, text = summary_of(values).text or (0, "")
+        text = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
         raise ValueError(
             f"the column {column.name!r} holds {text!r} in row {first_row + row + 1}, where a "
             "number is expected."
@@ -203,12 +206,16 @@ def labels_of(texts: Any) -> np.ndarray:
     coded = chunks.dictionary_encode().unify_dictionaries().combine_chunks()
     if not _is_flat(coded):  # no chunk at all
         return np.empty(0, dtype=int)
-    words = coded.dictionary.to_pylist()
-    index = coded.indices.fill_null(len(words)).to_numpy()
+    return labels_from(coded.dictionary.to_pylist(), coded.indices.fill_null(-1).to_numpy())
+
+
+def labels_from(words: list[str], codes: np.ndarray) -> np.ndarray:
+    """Return the labels of which texts are given once: `codes` are places, -1 a missing label."""
     numbers = whole_numbers(words)
-    if coded.null_count:
-        return np.array([*(words if numbers is None else numbers), None], dtype=object)[index]
-    return np.array(words if numbers is None else numbers)[index]
+    labels: list[Any] = words if numbers is None else list(numbers)
+    if codes.size and codes.min() < 0:
+        return np.array([*labels, None], dtype=object)[codes]
+    return np.array(labels)[codes] if labels else np.empty(0, dtype=int)
 
 
 def whole_numbers(words: Iterable[str]) -> list[int] | None:
@@ -249,7 +256,16 @@ def check_names(names: Sequence[str], title: str) -> None:
 def native(numbers: np.ndarray) -> np.ndarray:
     """Return numbers as this machine writes them, and in no more than double precision."""
     kind = numbers.dtype.newbyteorder("=")
-    return numbers.astype(np.float64 if kind.itemsize > 8 else kind, copy=False)
+    return converted(numbers, np.float64 if kind.itemsize > 8 else kind)
+
+
+def converted(numbers: Any, dtype: Any) -> Any:
+    """Return an array or sparse matrix in another precision.
+
+    A number beyond its range becomes infinite, without a warning: the check of the rows names it.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return numbers.astype(dtype, copy=False)
 
 
 def check_width(n_columns: int, title: str) -> None:

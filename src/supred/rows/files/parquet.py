@@ -79,6 +79,10 @@ class ParquetReader(FileReader):
 
     def parts(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as Arrow tables, one after the other."""
+        yield from map(self._spelt_out, self.coded_parts(columns))
+
+    def coded_parts(self, columns: list[int]) -> Iterator[Any]:
+        """Yield some columns as Arrow tables, columns of texts as dictionaries."""
         pa, done = import_pyarrow(), 0
         names = [self.column_names[k] for k in columns]
         # Neither numbers nor text, of which the type tells enough: they may grow without bound.
@@ -88,7 +92,7 @@ class ParquetReader(FileReader):
         for batch in self._batches(wanted):
             done += batch.num_rows
             self.share = done / max(self.n_rows, 1)
-            part = self._spelt_out(pa.Table.from_batches([batch]))
+            part = pa.Table.from_batches([batch])
             held = [
                 pa.nulls(batch.num_rows, unread[name]) if name in unread else part[name]
                 for name in names
@@ -121,11 +125,12 @@ class ParquetReader(FileReader):
                     pre_buffer=False,
                     read_dictionary=texts,
                 ) as file:
-                    groups = range(first_group, self.metadata.num_row_groups)
-                    for batch in file.iter_batches(self.BATCH_ROWS, groups, columns):
-                        missing -= batch.num_rows
-                        self.check_unchanged(unchanged)
-                        yield batch
+                    # Group by group: the texts of a column are kept until the last batch.
+                    for group in range(first_group, self.metadata.num_row_groups):
+                        for batch in file.iter_batches(self.BATCH_ROWS, [group], columns):
+                            missing -= batch.num_rows
+                            self.check_unchanged(unchanged)
+                            yield batch
                 if missing:
                     raise ValueError(f"{missing} rows are not there")
             except Exception as error:  # of many kinds, on several lines

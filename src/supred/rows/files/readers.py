@@ -13,6 +13,7 @@ from supred.common.arguments import one_line
 from supred.rows.files.columns import (
     Column,
     check_width,
+    converted,
     encoded,
     import_pyarrow,
     native,
@@ -107,11 +108,9 @@ class FileReader(ABC):
         """Yield some columns, of any type, as Arrow tables, one after the other."""
         raise NotImplementedError
 
-    def values(self, column: int) -> Any:
-        """Return a whole column of any type."""
-        pa = import_pyarrow()
-        parts = [chunk for part in self.parts([column]) for chunk in part.column(0).chunks]
-        return pa.chunked_array(parts) if parts else pa.chunked_array([pa.array([], pa.string())])
+    def values(self, column: int) -> np.ndarray:
+        """Return a whole column of numbers."""
+        raise NotImplementedError
 
     def use(self, columns: Sequence[Column], places: Sequence[int]) -> None:
         """Choose the columns that `read` returns."""
@@ -168,7 +167,7 @@ class NpyReader(FileReader):
         rows = self._read(start, stop)
         if self.places != list(range(self.n_columns)):
             rows = rows[:, self.places]
-        return rows.astype(self.dtype, copy=False)
+        return converted(rows, self.dtype)
 
     def parts(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as Arrow tables, one after the other."""

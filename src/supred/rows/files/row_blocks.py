@@ -10,7 +10,8 @@ from supred.common.arguments import check_choice, check_flag, check_integer
 from supred.common.files import atomic_write
 from supred.common.labels import is_missing
 from supred.rows.blocks import LocalRows, Rows, rows_of
-from supred.rows.files.columns import Column, encoded, import_pyarrow, labels_of, texts_of
+from supred.rows.files.columns import Column, converted
+from supred.rows.files.labels import labels_in, weights_in
 from supred.rows.files.locating import (
     READERS,
     SUFFIXES,
@@ -283,7 +284,7 @@ class RowBlocks(ReadSource):
         if self.transform is not None:
             rows = self.transform(rows)
             rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
-        return rows.astype(self.dtype, copy=False)
+        return converted(rows, self.dtype)
 
     def _read(self, start: int, stop: int) -> Any:
         """Return rows as the files have them."""
@@ -308,8 +309,10 @@ class RowBlocks(ReadSource):
         """Return the labels of all rows, or None without a `target`."""
         if self.target is None and self.format != "svmlight":
             return None
-        values = self._values(0 if self.target is None else self.target, "target")
-        labels = values if isinstance(values, np.ndarray) else labels_of(texts_of(values))
+        if self.format == "svmlight":
+            labels = np.concatenate([reader.values(0) for reader in self._readers])
+        else:
+            labels = labels_in(self._readers, self._name(self.target, "target"))
         missing = np.flatnonzero(is_missing(labels))
         if missing.size:
             raise ValueError(
@@ -322,18 +325,16 @@ class RowBlocks(ReadSource):
         """Return the weights of all rows, or None without `sample_weight`."""
         if self.sample_weight is None:
             return None
-        values = self._values(self.sample_weight, "sample_weight")
-        if isinstance(values, np.ndarray):
-            return values.astype(float)
-        return encoded(values, Column(str(self.sample_weight), "number"))
+        weights = weights_in(self._readers, self._name(self.sample_weight, "sample_weight"))
+        unusable = np.flatnonzero(~np.isfinite(weights))
+        if unusable.size:
+            raise ValueError(
+                f"sample_weight={self.sample_weight!r}: {unusable.size} weight(s) are missing or "
+                f"not finite, the first in {self.where(int(unusable[0]))}; drop these rows or fill "
+                "in their weights."
+            )
+        return weights
 
-    def _values(self, column: str | int, name: str) -> Any:
-        """Return a column that is no feature: an array, or an Arrow array of any type."""
+    def _name(self, column: Any, argument: str) -> str:
         first = self._readers[0]
-        if self.format == "svmlight":
-            return np.concatenate([reader.values(0) for reader in self._readers])
-        wanted = first.column_names[index(first, column, name)]
-        found = [reader.values(reader.column_names.index(wanted)) for reader in self._readers]
-        if isinstance(found[0], np.ndarray):
-            return np.concatenate(found)
-        return import_pyarrow().chunked_array([chunk for one in found for chunk in one.chunks])
+        return first.column_names[index(first, column, argument)]
