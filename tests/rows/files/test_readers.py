@@ -1,5 +1,7 @@
 """Files read block by block hold what their parsers read as a whole."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -321,6 +323,14 @@ def test_a_file_that_shrinks_is_noticed(tmp_path):
         ({"dtype": int}, "use float32 or float64"),
         ({"n_features": 3}, "n_features is for svmlight"),
         ({"zero_based": True}, "zero_based is for svmlight"),
+        ({"columns": 5}, "columns=5: give a list of columns"),
+        ({"columns": [True]}, "columns: .*a.npy has no column True"),
+        ({"target": True}, "target: .*a.npy has no column True"),
+        ({"target": 1, "sample_weight": -2}, "sample_weight=-2 is the target, too"),
+        ({"dtype": "foo"}, "dtype='foo' is not known; use float32"),
+        ({"transform": "abc"}, "transform='abc' is not a function"),
+        ({"cache": "no"}, "cache='no' is not known; use True or False"),
+        ({"header": "no"}, "header='no' is not known; use True or False"),
         ({"block_rows": 0}, "block_rows=0 is out of range"),
     ],
 )
@@ -339,6 +349,9 @@ def test_bad_paths(tmp_path):
         RowBlocks(tmp_path / "a.npy")
     with pytest.raises(ValueError, match="empty list"):
         RowBlocks([])
+    for path in (5, None, [b"x"], b"x", [None]):
+        with pytest.raises(ValueError, match=re.escape(f"path={path!r} is not a path; give")):
+            RowBlocks(path)
     (tmp_path / "a.dat").touch()
     with pytest.raises(ValueError, match="cannot be told"):
         RowBlocks(tmp_path / "a.dat")

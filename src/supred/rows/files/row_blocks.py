@@ -126,6 +126,11 @@ class RowBlocks(ReadSource):
     ) -> None:
         if format is not None:
             check_choice("format", format, tuple(READERS))
+        check_flag("header", header)
+        check_flag("cache", cache)
+        if transform is not None and not callable(transform):
+            raise ValueError(f"transform={transform!r} is not a function; give one, or None.")
+        self.dtype = np.dtype(float) if dtype is None else _precision(dtype)
         if block_rows is not None:
             self.block_rows = check_integer("block_rows", block_rows, low=1)
         self.files = files_of(path, format)
@@ -150,11 +155,8 @@ class RowBlocks(ReadSource):
                 if given not in (None, "auto"):
                     raise ValueError(f"{name} is for svmlight files; other files tell it.")
             self._settle_columns(columns)
-        self.dtype = np.result_type(*(reader.dtype for reader in self._readers))
-        if dtype is not None:
-            self.dtype = np.dtype(dtype)
-            if self.dtype not in (np.float32, np.float64):
-                raise ValueError(f"dtype={dtype!r} is not known; use float32 or float64.")
+        if dtype is None:
+            self.dtype = np.result_type(*(reader.dtype for reader in self._readers))
 
     def __repr__(self) -> str:
         first = repr(str(self.files[0]))
@@ -171,7 +173,11 @@ class RowBlocks(ReadSource):
             for column, name in ((self.target, "target"), (self.sample_weight, "sample_weight"))
             if column is not None
         ]
-        if isinstance(columns, str):
+        if len(set(apart)) < len(apart):
+            raise ValueError(
+                f"sample_weight={self.sample_weight!r} is the target, too; name another column."
+            )
+        if columns is not None and (isinstance(columns, str) or not np.iterable(columns)):
             raise ValueError(f"columns={columns!r}: give a list of columns.")
         if columns is None:
             columns = [name for k, name in enumerate(names) if k not in apart]
@@ -338,3 +344,13 @@ class RowBlocks(ReadSource):
     def _name(self, column: Any, argument: str) -> str:
         first = self._readers[0]
         return first.column_names[index(first, column, argument)]
+
+
+def _precision(dtype: Any) -> np.dtype:
+    """Return the precision that an argument names."""
+    try:
+        if np.dtype(dtype) in (np.float32, np.float64):
+            return np.dtype(dtype)
+    except TypeError:
+        pass
+    raise ValueError(f"dtype={dtype!r} is not known; use float32 or float64.")
