@@ -97,6 +97,17 @@ def test_parameters_are_checked_first(supred, table, tmp_path, method, value):
     assert "max_iter=" in result.error_line
 
 
+@pytest.mark.parametrize("way", [(), ("--stream",)])
+def test_svmlight_rows_that_lack_the_first_feature(supred, tmp_path, way):
+    lines = [f"{k % 2} 0:{k % 7 + 1} 1:{5 * (k % 2) + k % 3} 2:1\n" for k in range(40)]
+    (tmp_path / "train.svm").write_text("".join(lines))
+    model_of(supred, tmp_path / "m", tmp_path / "train.svm", *way)
+    (tmp_path / "test.svm").write_text("0 1:0.5 2:1\n1 1:6 2:1\n0 1:0.5\n1 1:6\n")
+    result = supred("predict", tmp_path / "m", tmp_path / "test.svm", "--json", *way)
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["predicted"] == [0, 1, 0, 1]
+
+
 def test_a_large_table_is_prepared_by_a_sample(supred, table, tmp_path, monkeypatch):
     monkeypatch.setattr("supred.app.cli._stream.MOST_SAMPLED", 25)
     _, said = model_of(supred, tmp_path / "m", table, "--target", "species", "--stream")

@@ -41,21 +41,7 @@ def test_the_base_of_the_training_file_is_kept(supred, tmp_path, rows, base, way
     if base:
         dump_svmlight_file(X, y, str(whole), zero_based=True)
         line = supred("predict", model, whole, *again).error_line
-        assert "has a feature of index 0, where features are counted from 1" in line
-        assert predicted(supred, model, whole, *again, "--index-base", "0") == wanted
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_model_of_another_format_needs_the_base(supred, tmp_path, rows, way):
-    X, y = rows
-    table, first, model = tmp_path / "t.npz", tmp_path / "first.svm", tmp_path / "m"
-    np.savez(table, X=X, y=y)
-    dump_svmlight_file(X[:10], y[:10], str(first), zero_based=True)
-    assert supred("fit", table, *SETTINGS, model).code == 0
-    line = supred("predict", model, first, *way).error_line
-    assert "does not tell whether its features are counted from 0 or from 1" in line
-    wanted = predicted(supred, model, table)[:10]
-    assert predicted(supred, model, first, *way, "--index-base", "0") == wanted
+        assert "has the column 'x0' that the model does not know" in line
 
 
 @pytest.mark.parametrize("exclude", [(), ("--exclude", "x1")])
@@ -83,4 +69,4 @@ def test_maps_with_new_rows(supred, tmp_path, rows):
     dump_svmlight_file(X, y, str(path), zero_based=False)
     dump_svmlight_file(X, y, str(new), zero_based=True)
     result = supred("map", path, "--new", new, "--out", tmp_path / "m.html", "--quiet")
-    assert "has a feature of index 0" in result.error_line
+    assert "has the column 'x0' that the model does not know" in result.error_line

@@ -113,7 +113,7 @@ def fitted(path, capsys, tmp_path, *options):
 def small_parts(monkeypatch):
     """Several parts per file, so that parts of a column differ in what they hold."""
     monkeypatch.setattr("supred.rows.files.text_readers.SEGMENT_BYTES", 300)
-    monkeypatch.setattr("supred.rows.files.readers.ParquetReader.BATCH_ROWS", 13)
+    monkeypatch.setattr("supred.rows.files.parquet.ParquetReader.BATCH_ROWS", 13)
     monkeypatch.setattr("supred.app.tables.cluster.LEAST_PIECE", 300)
     monkeypatch.setattr("supred.app.tables.cluster.MOST_PIECE", 300)
 

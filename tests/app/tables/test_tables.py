@@ -194,12 +194,20 @@ def test_svmlight(tmp_path, numbers):
     # Rows that name no later feature are wide enough for the model all the same.
     (tmp_path / "short.svm").write_text("0 1:2.5\n1 2:1\n")
     short = model_table(
-        read_source(str(tmp_path / "short.svm"), zero_based=False),
+        read_source(str(tmp_path / "short.svm")),
         table.columns,
         target="label",
         classes=np.array([0, 1]),
     )
     np.testing.assert_array_equal(short.X, [[2.5, 0, 0], [0, 1, 0]])
+    # Features that count from zero stay where they are in rows that lack the first one.
+    dump_svmlight_file(X, y, str(path), zero_based=True)
+    from_zero = training_table(read_source(str(path)))
+    assert [column.name for column in from_zero.columns] == ["x0", "x1", "x2"]
+    short = model_table(read_source(str(tmp_path / "short.svm")), from_zero.columns, target="label")
+    np.testing.assert_array_equal(short.X, [[0, 2.5, 0], [0, 0, 1]])
+    with pytest.raises(TableError, match="has the column 'x0' that the model does not know"):
+        model_table(read_source(str(path)), table.columns, target="label")
     path.write_text("no svmlight\n")
     with pytest.raises(ValueError, match="not in svmlight format"):
         read_source(str(path))

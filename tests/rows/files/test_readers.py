@@ -1,11 +1,14 @@
 """Files read block by block hold what their parsers read as a whole."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from supred import RowBlocks
 from supred.rows.files import text_readers
+from supred.rows.files.svmlight import SvmlightReader
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 3)).round(3)
@@ -49,7 +52,7 @@ WRITERS = {
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     monkeypatch.setattr(text_readers, "SEGMENT_BYTES", 200)
-    monkeypatch.setattr("supred.rows.files.readers.ParquetReader.BATCH_ROWS", 5)
+    monkeypatch.setattr("supred.rows.files.parquet.ParquetReader.BATCH_ROWS", 5)
     monkeypatch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 7)
     monkeypatch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1)
 
@@ -189,11 +192,60 @@ def test_svmlight_counts_from_zero_or_one_and_is_as_wide_as_told(tmp_path):
     path = tmp_path / "a.svmlight"
     path.write_text("1 1:2 3:4\n0 2:1\n")
     np.testing.assert_array_equal(RowBlocks(path).rows().whole().toarray(), [[2, 0, 4], [0, 1, 0]])
-    assert RowBlocks(path, n_features=7).shape == (2, 7)
+    assert RowBlocks(path, n_features=7, zero_based=False).shape == (2, 7)
     with pytest.raises(ValueError, match="raise n_features"):
         RowBlocks(path, n_features=2).rows().whole()
     path.write_text("1 0:2 2:4\n0 1:1\n")
     np.testing.assert_array_equal(RowBlocks(path).rows().whole().toarray(), [[2, 0, 4], [0, 1, 0]])
+
+
+def test_svmlight_files_of_other_rows_are_not_shifted(tmp_path):
+    path = tmp_path / "a.svmlight"
+    from_zero, from_one = [[0, 2, 0, 4], [0, 0, 1, 0]], [[2, 0, 4, 0], [0, 1, 0, 0]]
+    path.write_text("1 1:2 3:4\n0 2:1\n")
+    for zero_based, wanted in ((True, from_zero), (False, from_one)):
+        rows = RowBlocks(path, n_features=4, zero_based=zero_based)
+        np.testing.assert_array_equal(rows.rows().whole().toarray(), wanted)
+    with pytest.raises(ValueError, match=r"a.svmlight has features of index 1 to 3.*zero_based="):
+        RowBlocks(path, n_features=4).rows()
+    only_one = RowBlocks(path, n_features=3)  # index 3 does not fit from zero
+    np.testing.assert_array_equal(only_one.rows().whole().toarray(), np.array(from_one)[:, :3])
+    assert only_one.zero_based is False
+    path.write_text("1 0:2 2:4\n")
+    assert RowBlocks(path, n_features=9).shape == (1, 9)
+    with pytest.raises(ValueError, match=r"a.svmlight has a feature of index 0, but zero_based=F"):
+        RowBlocks(path, zero_based=False).rows()
+    with pytest.raises(ValueError, match="zero_based='no' is not known"):
+        RowBlocks(path, zero_based="no")
+    path.write_text("1\n0\n")
+    assert RowBlocks(path, n_features=9).shape == (2, 9)
+
+
+def test_a_large_index_of_an_svmlight_file_is_refused_unless_it_is_expected(tmp_path):
+    path = tmp_path / "a.svmlight"
+    path.write_text("1 1:2\n" * 20 + "0 100000000:1\n")
+    with pytest.raises(ValueError, match=r"index 100000000; at most 100000"):
+        RowBlocks(path).rows()
+    assert RowBlocks(path, n_features=10**8).rows().whole().shape == (21, 10**8)
+
+
+def test_a_first_pass_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
+    path = tmp_path / "a.svmlight"
+    path.write_text("1 1:2\n0 2:1\n" * 100)
+    rows = RowBlocks(path)
+    look_at = SvmlightReader.look_at
+
+    def interrupted(self, data, place):
+        if place.first_row:
+            raise KeyboardInterrupt
+        return look_at(self, data, place)
+
+    monkeypatch.setattr(SvmlightReader, "look_at", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _ = rows.shape
+    monkeypatch.setattr(SvmlightReader, "look_at", look_at)
+    assert rows.shape == (200, 2)
+    np.testing.assert_array_equal(rows.labels(), [1, 0] * 100)
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -254,7 +306,7 @@ def test_a_file_that_shrinks_is_noticed(tmp_path):
     np.save(tmp_path / "a.npy", X)
     source = RowBlocks(tmp_path / "a.npy")
     np.save(tmp_path / "a.npy", X[:20])
-    with pytest.raises(ValueError, match=r"a.npy ends before row"):
+    with pytest.raises(ValueError, match=r"a.npy was changed after it was opened"):
         source.rows().whole()
 
 
@@ -270,6 +322,15 @@ def test_a_file_that_shrinks_is_noticed(tmp_path):
         ({"format": "xls"}, "format='xls' is not known"),
         ({"dtype": int}, "use float32 or float64"),
         ({"n_features": 3}, "n_features is for svmlight"),
+        ({"zero_based": True}, "zero_based is for svmlight"),
+        ({"columns": 5}, "columns=5: give a list of columns"),
+        ({"columns": [True]}, "columns: .*a.npy has no column True"),
+        ({"target": True}, "target: .*a.npy has no column True"),
+        ({"target": 1, "sample_weight": -2}, "sample_weight=-2 is the target, too"),
+        ({"dtype": "foo"}, "dtype='foo' is not known; use float32"),
+        ({"transform": "abc"}, "transform='abc' is not a function"),
+        ({"cache": "no"}, "cache='no' is not known; use True or False"),
+        ({"header": "no"}, "header='no' is not known; use True or False"),
         ({"block_rows": 0}, "block_rows=0 is out of range"),
     ],
 )
@@ -288,6 +349,9 @@ def test_bad_paths(tmp_path):
         RowBlocks(tmp_path / "a.npy")
     with pytest.raises(ValueError, match="empty list"):
         RowBlocks([])
+    for path in (5, None, [b"x"], b"x", [None]):
+        with pytest.raises(ValueError, match=re.escape(f"path={path!r} is not a path; give")):
+            RowBlocks(path)
     (tmp_path / "a.dat").touch()
     with pytest.raises(ValueError, match="cannot be told"):
         RowBlocks(tmp_path / "a.dat")

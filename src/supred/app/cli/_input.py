@@ -11,30 +11,15 @@ from supred.app.tables.sources import MemorySource, SparseSource
 from supred.app.tables.table import Table, TableError
 
 
-def open_table(
-    options: argparse.Namespace, zero_based: bool | None = None
-) -> MemorySource | SparseSource:
-    """Read the table that the options name.
-
-    `zero_based` is what holds for svmlight files unless the options say otherwise.
-    """
+def open_table(options: argparse.Namespace) -> MemorySource | SparseSource:
+    """Read the table that the options name."""
     if options.dataset is not None:
         if options.input not in (None, "-"):
             raise TableError("a table and --dataset were both given; give one of them.")
         return read_builtin(options.dataset)
     if options.input is None:
         raise TableError("no table was given; name a file, - or --dataset NAME.")
-    return read_source(
-        options.input,
-        kind=options.format,
-        header=not options.no_header,
-        zero_based=index_base(options, zero_based),
-    )
-
-
-def index_base(options: argparse.Namespace, usual: bool | None = None) -> bool | None:
-    """Return whether the features of svmlight files are counted from zero, None if unknown."""
-    return usual if options.index_base is None else options.index_base == 0
+    return read_source(options.input, kind=options.format, header=not options.no_header)
 
 
 def training_choices(options: argparse.Namespace) -> dict[str, Any]:
@@ -65,7 +50,7 @@ def read_model_and_table(
     """Read a saved model, and the columns that it needs of the table."""
     model = load_table_model(options.model)
     table = model_table(
-        open_table(options, model.zero_based),
+        open_table(options),
         model.columns,
         target=model.target,
         ignored=model.ignored,

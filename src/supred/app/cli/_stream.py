@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supred.app.cli._input import index_base, preparation_of, training_choices
+from supred.app.cli._input import preparation_of, training_choices
 from supred.app.cli._progress import RowProgress
 from supred.app.export.model_file import TableModel, load_table_model
 from supred.app.tables.assemble import check_columns, check_finite, training_plan
@@ -44,7 +44,7 @@ def fit(
         # The labels; the kinds of the columns, with a copy of their numbers; their texts; a copy
         # of these.
         with RowProgress("reading", 1, (2, 4), shown=shown) as progress:
-            source, found = _open(options, files, None, progress.add, copy)
+            source, found = _open(options, files, progress.add, copy)
             plan = training_plan(source, **training_choices(options))
             preparation.check(plan)
             preparation.check_size(plan)
@@ -56,14 +56,13 @@ def fit(
         if plan.is_sparse and plan.ignored:
             raise TableError("--exclude cannot be combined with svmlight files and --stream.")
         chosen = np.flatnonzero(plan.labelled)[sample_rows(len(plan.y), options.seed)]
-        base = plan.zero_based
-        sample = rows_at(_blocks(options, found, columns, zero_based=base), chosen)
+        sample = rows_at(_blocks(options, found, columns), chosen)
         transformer = preparation.pipeline(plan.columns, sparse=plan.is_sparse).fit(sample)
         n_rows = len(plan.labelled)
         passes = passes_of(estimator, n_rows)
         with RowProgress("training", n_rows, passes, shown=shown) as progress:
             prepare = progress.counting(transformer.transform)
-            rows = _blocks(options, found, columns, transform=prepare, zero_based=base)
+            rows = _blocks(options, found, columns, transform=prepare)
             X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))
             X = on_device(X, options.device)
             estimator.fit(X, plan.y)
@@ -109,13 +108,12 @@ def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
             f"--stream is for models of {' and '.join(OUT_OF_CORE)}, not of "
             f"{type(model.estimator).__name__}."
         )
-    source, found = _open(options, [options.input], model.zero_based)
+    source, found = _open(options, [options.input])
     check_columns(source, model.columns, [model.target, *model.ignored], options.exclude)
     columns: Sequence[Column] | None = model.columns
     known: dict[str, Any] = {}
     if isinstance(source, SparseSource):
-        places, n_features = source.places(model.columns)
-        columns, known = None, {"n_features": n_features, "zero_based": source.zero_based}
+        columns, (places, known) = None, source.layout(model.columns)
 
     def prepared(block: Any) -> np.ndarray:
         if isinstance(source, SparseSource):
@@ -149,19 +147,13 @@ def rows_at(rows: RowBlocks, chosen: np.ndarray) -> Any:
 def _open(
     options: argparse.Namespace,
     paths: list[str],
-    zero_based: bool | None = None,
     tell: Callable[[float], None] | None = None,
     copy: Path | None = None,
 ) -> tuple[Any, tuple[list[Path], str]]:
     if options.dataset is not None or not paths or "-" in paths:
         raise TableError("--stream reads files; name files, a folder or a pattern.")
     source, files, kind = open_files(
-        paths,
-        kind=options.format,
-        header=not options.no_header,
-        zero_based=index_base(options, zero_based),
-        tell=tell,
-        copy=copy,
+        paths, kind=options.format, header=not options.no_header, tell=tell, copy=copy
     )
     return source, (files, kind)
 

@@ -59,12 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _read_new(options: argparse.Namespace, table: Table) -> Table:
     """Read the rows to draw into the map: the table's columns, whatever else there is."""
-    source = read_source(
-        options.new,
-        kind=options.format,
-        header=not options.no_header,
-        zero_based=table.zero_based,
-    )
+    source = read_source(options.new, kind=options.format, header=not options.no_header)
     return model_table(source, table.columns, target=table.target, ignored=table.ignored)
 
 

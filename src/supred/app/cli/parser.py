@@ -286,13 +286,6 @@ def _add_input(
         "--no-header", action="store_true", help="the first line of CSV or TSV holds no names"
     )
     parser.add_argument(
-        "--index-base",
-        type=int,
-        choices=(0, 1),
-        help="the number of the first feature of svmlight files (default: that of the model; in "
-        "training 0 if a row has a feature 0, else 1)",
-    )
-    parser.add_argument(
         "--exclude",
         action="append",
         default=[],

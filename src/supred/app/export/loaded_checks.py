@@ -44,7 +44,6 @@ def check_table(model: TableModel) -> None:
     _require(isinstance(model.preparation, Preparation), "the preparation")
     _require(isinstance(model.target, str), "the target")
     _require(type(model.sparse) is bool, "sparse")
-    _require(model.zero_based in (None, False, True), "zero_based")
     for texts in (model.ignored, model.notes):
         _require(all(isinstance(text, str) for text in texts), "ignored columns or notes")
     _require(len(model.columns) > 0, "no columns")

@@ -37,8 +37,6 @@ class TableModel:
         What was done to the training table.
     sparse : bool
         Whether the model was trained on sparse rows.
-    zero_based : bool or None
-        Whether the features of the svmlight file that it was trained on were counted from zero.
 
     Examples
     --------
@@ -61,7 +59,6 @@ class TableModel:
     ignored: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     sparse: bool = False
-    zero_based: bool | None = None
 
     @classmethod
     def fit(
@@ -121,7 +118,6 @@ class TableModel:
             table.ignored,
             [*notes, *preparation.sentences(table)],
             table.is_sparse,
-            table.zero_based,
         )
 
     def to_state(self) -> dict[str, Any]:

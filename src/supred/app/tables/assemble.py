@@ -107,7 +107,6 @@ def training_plan(
         {name: count for name, count in n_missing.items() if count},
         named_by,
         isinstance(source, SparseSource),
-        source.zero_based,
     )
 
 
@@ -162,7 +161,6 @@ def training_table(source: MemorySource | SparseSource, **options: Any) -> Table
         plan.ignored,
         plan.notes,
         unlabelled,
-        plan.zero_based,
     )
 
 
@@ -236,8 +234,6 @@ def check_columns(
 ) -> None:
     """Raise a TableError if a table lacks a column of a model, or has one that it does not know.
 
-    So it does where it is not known which features of an svmlight file are those of the model.
-
     Parameters
     ----------
     source : Source
@@ -250,11 +246,6 @@ def check_columns(
     """
     wanted = [column.name for column in columns]
     title = source.title
-    if isinstance(source, SparseSource) and not source.base_is_known:
-        raise TableError(
-            f"{title} does not tell whether its features are counted from 0 or from 1, and the "
-            "model was trained on another format; pass --index-base 0 or 1."
-        )
     left_out = {find_column(name, source.names, title) for name in exclude}
     names = [name for name in source.names if name not in left_out]
     there = set(names)

@@ -11,7 +11,7 @@ from supred.app.tables.sources import Source, Visit, matrix_of
 from supred.app.tables.table import Column, TableError
 from supred.common.arguments import listed
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
-from supred.rows.files.readers import ParquetReader
+from supred.rows.files.parquet import ParquetReader
 from supred.rows.files.text_readers import CsvReader, TextLayout
 
 # Bytes of a text file that a worker reads at a time.
@@ -125,7 +125,7 @@ def _pieces(file: Path, kind: str | None, header: bool, step: int) -> list[Piece
     reader = open_reader(file, found, header=header)
     names = tuple(reader.column_names)
     if isinstance(reader, ParquetReader):
-        return [Piece(path, g, g + 1, names, None) for g in range(reader.file.num_row_groups)]
+        return [Piece(path, g, g + 1, names, None) for g in range(reader.metadata.num_row_groups)]
     assert isinstance(reader, CsvReader)
     size = file.stat().st_size
     starts = range(max(reader.body, 1), max(size, reader.body + 1), step)

@@ -6,7 +6,7 @@ import numpy as np
 
 from supred.app.tables.sources import Source
 from supred.app.tables.table import TableError
-from supred.rows.files.columns import labels_among, labels_of
+from supred.rows.files.label_texts import labels_among, labels_of
 
 
 def labels_to_learn(

@@ -17,21 +17,16 @@ from supred.base.container import array_shape, read_array
 from supred.common.arguments import listed, one_line
 from supred.rows.files.columns import check_names, check_width, import_pyarrow
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
-from supred.rows.files.readers import FileReader, ParquetReader
+from supred.rows.files.parquet import ParquetReader
+from supred.rows.files.readers import MOST_GROWTH, FileReader, most_unpacked
 
 TEXT = ("csv", "tsv")
 # Arrays of an NPZ file that are read: rows, labels and names of the columns.
 ROWS, LABELS, NAMES = ("X", "x", "data"), ("y", "target", "label", "labels"), "feature_names"
-# A packed file may unpack to this many bytes, or to this many times its size.
-LEAST_UNPACKED, MOST_GROWTH = 64 * 2**20, 100
 
 
 def read_source(
-    path: str,
-    *,
-    kind: str | None = None,
-    header: bool = True,
-    zero_based: bool | None = None,
+    path: str, *, kind: str | None = None, header: bool = True
 ) -> MemorySource | SparseSource:
     """Read a file, or standard input for ``-``.
 
@@ -43,11 +38,9 @@ def read_source(
         input.
     header : bool
         Whether the first line of CSV and TSV names the columns.
-    zero_based : bool, optional
-        Whether features of svmlight files are counted from zero.
     """
     if path == "-":
-        return _read_standard_input(kind or "csv", header, zero_based)
+        return _read_standard_input(kind or "csv", header)
     place = Path(path)
     if place.is_dir():
         raise TableError(
@@ -64,12 +57,10 @@ def read_source(
             f"{path}: the format cannot be inferred from the name; pass --format with one of "
             f"{', '.join(FORMATS)}."
         )
-    return _read(place, path, found, header, zero_based)
+    return _read(place, path, found, header)
 
 
-def _read_standard_input(
-    kind: str, header: bool, zero_based: bool | None
-) -> MemorySource | SparseSource:
+def _read_standard_input(kind: str, header: bool) -> MemorySource | SparseSource:
     if sys.stdin is None:
         raise TableError("standard input is closed; name a file.")
     title = "standard input"
@@ -77,7 +68,7 @@ def _read_standard_input(
         copy = Path(folder, "table")
         copy.write_bytes(sys.stdin.buffer.read())
         try:
-            source = _read(copy, title, kind, header, zero_based)
+            source = _read(copy, title, kind, header)
         except ValueError as error:
             raise TableError(str(error).replace(str(copy), title)) from None
         if isinstance(source, SparseSource):
@@ -85,15 +76,13 @@ def _read_standard_input(
         return source
 
 
-def _read(
-    path: Path, title: str, kind: str, header: bool, zero_based: bool | None
-) -> MemorySource | SparseSource:
+def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | SparseSource:
     if not path.stat().st_size and path.is_file():
         raise TableError(f"{title} is empty.")
     if kind == "npz":
         return _read_npz(path, title)
     if kind == "svmlight":
-        return SparseSource([path], title, zero_based)
+        return SparseSource([path], title)
     return MemorySource(_read_table(path, title, kind, header), title)
 
 
@@ -117,7 +106,6 @@ def open_files(
     *,
     kind: str | None = None,
     header: bool = True,
-    zero_based: bool | None = None,
     tell: Callable[[float], None] | None = None,
     copy: Path | None = None,
 ) -> tuple[FileSource | SparseSource, list[Path], str]:
@@ -131,7 +119,7 @@ def open_files(
     found = kinds.pop()
     title = listed(paths, 1)
     if found == "svmlight":
-        return SparseSource(files, title, zero_based), files, found
+        return SparseSource(files, title), files, found
     readers = [open_reader(file, found, header=header) for file in files]
     for reader in readers:
         _check_packed(reader)
@@ -182,7 +170,7 @@ def _check_packed(reader: FileReader) -> None:
 def _check_growth(path: Path, title: str, n_bytes: int) -> None:
     """Raise a TableError if a file would take far more memory than its size tells."""
     size = path.stat().st_size
-    if n_bytes > max(LEAST_UNPACKED, MOST_GROWTH * size):
+    if n_bytes > most_unpacked(size):
         raise TableError(
             f"{title} has {size} bytes and would unpack to {n_bytes}, more than {MOST_GROWTH} "
             "times as many; if you trust it, save it as CSV or NPY."

@@ -48,14 +48,11 @@ class Source(ABC):
         The columns.
     target : str
         Name of the labels, where the source knows it; empty otherwise.
-    zero_based : bool or None
-        Whether features are counted from zero, where they have numbers in the file.
     """
 
     title: str
     names: list[str]
     target: str = ""
-    zero_based: bool | None = None
 
     @abstractmethod
     def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
@@ -230,25 +227,19 @@ class MemorySource(Source):
 class SparseSource(Source):
     """The rows of svmlight files: a label, and the numbers of a row that are not zero.
 
-    Parameters
-    ----------
-    files : sequence of Path
-    title : str
-    zero_based : bool, optional
-        Whether features are counted from zero; `base_is_known` tells whether this or a feature 0
-        says so.
+    A column is called by the index that the files give it, so that a model finds it again in files
+    of other rows, whether they count from 0 or from 1.
     """
 
     target = "label"
 
-    def __init__(self, files: Sequence[Path], title: str, zero_based: bool | None = None) -> None:
-        self.title = title
-        self.rows = RowBlocks(files, format="svmlight", zero_based=zero_based)
+    def __init__(self, files: Sequence[Path], title: str) -> None:
+        self.files, self.title = files, title
+        self.rows = RowBlocks(files, format="svmlight")
         n_features = self.rows.shape[1]
-        self.zero_based = self.rows.zero_based
-        self.base_is_known = zero_based is not None or self.zero_based
         check_width(n_features, title)
-        self.names = [f"x{k + 1}" for k in range(n_features)]
+        first = 0 if self.rows.zero_based else 1
+        self.names = [f"x{first + k}" for k in range(n_features)]
 
     def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
         """Return what a function makes of the labels."""
@@ -260,20 +251,22 @@ class SparseSource(Source):
         """Say that all columns hold numbers."""
         return dict.fromkeys(names, Summary("number", self.rows.shape[0]))
 
-    def places(self, columns: Sequence[Column]) -> tuple[list[int], int]:
-        """Return where columns are, and how wide rows must be to have them all."""
-        places = [int(column.name.removeprefix("x")) - 1 for column in columns]
-        return places, max(len(self.names), *(place + 1 for place in places))
-
     @cached_property
     def whole(self) -> Any:
-        """All rows, as a CSR matrix; the files are not read again."""
-        return self.rows.read(0, self.rows.shape[0])
+        """All rows by the indices of the files, as a CSR matrix; the files are not read again."""
+        rows = RowBlocks(self.files, format="svmlight", zero_based=True)
+        return rows.read(0, rows.shape[0])
 
     def matrix(self, columns: Sequence[Column]) -> Any:
         """Return columns, shape (n_rows, len(columns)); those that no row names are zero."""
-        places, n_features = self.places(columns)
+        places, options = self.layout(columns)
         X = self.whole.copy()
-        X.resize((X.shape[0], n_features))
+        X.resize((X.shape[0], options["n_features"]))
         X = X[:, places]
         return X.toarray() if X.shape[0] * X.shape[1] <= MOST_DENSE_NUMBERS else X
+
+    def layout(self, columns: Sequence[Column]) -> tuple[list[int], dict[str, Any]]:
+        """Return where columns are in rows that are read by the indices of the files, and how."""
+        places = [int(column.name.removeprefix("x")) for column in columns]
+        last = max([*places, int(self.names[-1].removeprefix("x"))])
+        return places, {"n_features": last + 1, "zero_based": True}

@@ -35,8 +35,6 @@ class Table:
         Sentences on what was done while reading.
     unlabelled : ndarray of float or sparse matrix, or None
         Rows without a label, where they were asked for.
-    zero_based : bool or None
-        Whether the features of an svmlight file are counted from zero.
     """
 
     title: str
@@ -48,7 +46,6 @@ class Table:
     ignored: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unlabelled: Any = None
-    zero_based: bool | None = None
 
     @property
     def n_rows(self) -> int:
@@ -114,8 +111,6 @@ class Plan:
     named_by : str or None
         Column that names the rows.
     is_sparse : bool
-    zero_based : bool or None
-        Whether the features of an svmlight file are counted from zero.
     """
 
     title: str
@@ -128,7 +123,6 @@ class Plan:
     n_missing: dict[str, int]
     named_by: str | None
     is_sparse: bool
-    zero_based: bool | None
 
     @property
     def n_rows_in_all(self) -> int:

@@ -11,13 +11,11 @@
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from supred.common.arguments import listed
 
 # What stands for a missing value; compared without regard to case.
 MISSING = ("", "na", "n/a", "nan", "-nan", "+nan", "null", "none", "?")
@@ -25,11 +23,10 @@ MISSING = ("", "na", "n/a", "nan", "-nan", "+nan", "null", "none", "?")
 LARGEST_IN_TABLE = 1e100
 # Most different texts of a column that are kept.
 MOST_TEXTS = 100_000
-# A label has so many characters at most, and fewer where that would take more than so many bytes
-# in all: arrays hold each label in the width of the longest.
-LONGEST_LABEL, SHORT_LABEL, MOST_LABEL_BYTES = 1000, 50, 64 * 2**20
 # A table has so many columns: each takes 3 kB while it is read, however few rows there are.
 MOST_COLUMNS = 100_000
+# Letters of a text that an error shows.
+LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -170,6 +167,7 @@ def encoded(values: Any, column: Column, first_row: int = 0) -> np.ndarray:
         numbers = _booleans(texts_of(values))
     if numbers is None:
         row, text = summary_of(values).text or (0, "")
+        text = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
         raise ValueError(
             f"the column {column.name!r} holds {text!r} in row {first_row + row + 1}, where a "
             "number is expected."
@@ -186,105 +184,6 @@ def union(texts: set[str] | None, more: set[str] | None) -> set[str] | None:
     """Return the texts of two parts of a column; None if there are too many."""
     both = None if texts is None or more is None else texts | more
     return None if both is None or len(both) > MOST_TEXTS else both
-
-
-def labels_of(texts: Any) -> np.ndarray:
-    """Return labels: whole numbers if all texts are written so, else strings, None if missing.
-
-    Parameters
-    ----------
-    texts : Arrow array
-        What :func:`texts_of` returns.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from supred.rows.files.columns import labels_of
-    >>> labels_of(pyarrow.array(["2", "10", "2"])), labels_of(pyarrow.array(["2", "010"]))
-    (array([ 2, 10,  2]), array(['2', '010'], dtype='<U3'))
-    """
-    words, index = _words_of(texts)
-    if not words:
-        return np.full(len(index), None) if len(index) else np.empty(0, dtype=int)
-    labels: Sequence[Any] = whole_numbers(words) or words
-    if index.max() == len(words):
-        return np.array([*labels, None], dtype=object)[index]
-    if labels is words:
-        _check_longest(words, len(index))
-    return np.array(labels)[index]
-
-
-def labels_among(texts: Any, classes: np.ndarray) -> np.ndarray:
-    """Return the known labels that texts stand for: as they are written, else as whole numbers.
-
-    Parameters
-    ----------
-    texts : Arrow array
-        What :func:`texts_of` returns, without gaps.
-    classes : ndarray
-        The known labels.
-
-    Raises
-    ------
-    ValueError
-        If a text is none of them.
-
-    Examples
-    --------
-    >>> import numpy as np, pyarrow
-    >>> from supred.rows.files.columns import labels_among
-    >>> labels_among(pyarrow.array(["0.0", "1.0"]), np.array(["0.0", "0.5", "1.0"]))
-    array(['0.0', '1.0'], dtype='<U3')
-    >>> labels_among(pyarrow.array(["2.0", "1.0"]), np.array([1, 2, 3]))
-    array([2, 1])
-    """
-    words, index = _words_of(texts)
-    known = {str(label): place for place, label in enumerate(classes.tolist())}
-    places = []
-    for word in words:
-        forms = [word, *(f"{n}{end}" for n in whole_numbers([word]) or () for end in ("", ".0"))]
-        found = next((known[form] for form in forms if form in known), None)
-        if found is None:
-            raise ValueError(
-                f"the label {word[:LONGEST_LABEL]!r} was not seen in training; the model knows "
-                f"{listed(list(known))}."
-            )
-        places.append(found)
-    return classes[np.array(places, dtype=int)[index]]
-
-
-def _words_of(texts: Any) -> tuple[list[str], np.ndarray]:
-    """Return the different texts, and which of them each is; one beyond the last if missing."""
-    chunks = import_pyarrow().chunked_array([texts]) if _is_flat(texts) else texts
-    coded = chunks.dictionary_encode().unify_dictionaries().combine_chunks()
-    if not _is_flat(coded):  # no chunk at all
-        return [], np.empty(0, dtype=int)
-    words = coded.dictionary.to_pylist()
-    return words, coded.indices.fill_null(len(words)).to_numpy()
-
-
-def _check_longest(words: Sequence[str], n_rows: int) -> None:
-    """Raise a ValueError if labels would take far more memory than their texts."""
-    most = min(LONGEST_LABEL, max(SHORT_LABEL, MOST_LABEL_BYTES // (4 * n_rows)))
-    longest = max(words, key=len)
-    if len(longest) > most:
-        raise ValueError(
-            f"the label that begins with {longest[:20]!r} has {len(longest)} characters, where at "
-            f"most {most} can be used for {n_rows} rows; shorten it, or name another column of "
-            "classes."
-        )
-
-
-def whole_numbers(words: Iterable[str]) -> list[int] | None:
-    """Return texts as whole numbers if all are written as such, or all as 1.0, else None.
-
-    007, +1 and -0 stay as they are written, so that predictions come out as labels went in.
-    """
-    words = list(words)
-    for ending in ("", r"\.0"):
-        if all(re.fullmatch(rf"(0|-?[1-9][0-9]{{0,14}}){ending}", word) for word in words):
-            return [int(word.removesuffix(".0")) for word in words]
-    return None
 
 
 def is_number(text: str) -> bool:
@@ -319,7 +218,16 @@ def native(numbers: np.ndarray) -> np.ndarray:
     """Return values as this machine writes them, numbers in no more than double precision."""
     kind = numbers.dtype.newbyteorder("=")
     wide = kind.kind == "f" and kind.itemsize > 8
-    return numbers.astype(np.float64 if wide else kind, copy=False)
+    return converted(numbers, np.float64 if wide else kind)
+
+
+def converted(numbers: Any, dtype: Any) -> Any:
+    """Return an array or sparse matrix in another precision.
+
+    A number beyond its range becomes infinite, without a warning: the check of the rows names it.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return numbers.astype(dtype, copy=False)
 
 
 def check_width(n_columns: int, title: str) -> None:

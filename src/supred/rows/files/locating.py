@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from supred.rows.files.readers import FileReader, NpyReader, ParquetReader
-from supred.rows.files.text_readers import CsvReader, SvmlightReader
+from supred.rows.files.parquet import ParquetReader
+from supred.rows.files.readers import FileReader, NpyReader
+from supred.rows.files.svmlight import SvmlightReader
+from supred.rows.files.text_readers import CsvReader
 
 READERS: dict[str, type[FileReader]] = {
     "npy": NpyReader,
@@ -36,7 +38,13 @@ PathLike = str | os.PathLike[str]
 def files_of(path: Any, format: str | None) -> list[Path]:
     """Return the files that `path` names, in order."""
     if not isinstance(path, str | os.PathLike):
-        files = [Path(one) for one in path]
+        try:
+            files = [Path(one) for one in path]
+        except TypeError:
+            raise ValueError(
+                f"path={_shown(path)} is not a path; give a file, a folder, a pattern or a list of "
+                "files."
+            ) from None
         if not files:
             raise ValueError("path is an empty list; name at least one file.")
     elif glob.has_magic(os.fspath(path)) and not Path(path).exists():
@@ -101,11 +109,16 @@ def index(reader: FileReader, column: Any, name: str) -> int:
                 f"{shortened(reader.names)}{hint}."
             )
         return reader.names.index(column)
-    if isinstance(column, int | np.integer) and -reader.n_columns <= column < reader.n_columns:
+    whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+    if whole and -reader.n_columns <= column < reader.n_columns:
         return int(column) % reader.n_columns
     raise ValueError(
-        f"{name}: {reader.title} has no column {column!r}; it has {reader.n_columns} columns."
+        f"{name}: {reader.title} has no column {_shown(column)}; it has {reader.n_columns} columns."
     )
+
+
+def _shown(value: Any) -> str:
+    return " ".join(repr(value).split())[:80]
 
 
 def shortened(names: list[str] | None) -> str:

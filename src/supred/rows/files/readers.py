@@ -1,31 +1,30 @@
-"""Readers of binary files: any stretch of rows of a NumPy or Parquet file."""
+"""Readers of files: what all have in common, and any stretch of rows of a NumPy file."""
 
-import re
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from supred.common.arguments import one_line
 from supred.rows.files.columns import (
     Column,
-    check_names,
     check_width,
+    converted,
     encoded,
     import_pyarrow,
     native,
 )
 
-# What pandas calls the index of a frame if it has no name.
-UNNAMED = re.compile(r"__index_level_\d+__")
-BUFFER_BYTES = 65_536
-# Texts of a Parquet file may take this many bytes, or this many times the size of the file, in the
-# rows that are read at a time.
-MOST_TEXT_BYTES, TEXT_GROWTH = 128 * 2**20, 100
+# Rows, labels and weights of a file may take this many bytes, or this many times its size.
+LEAST_UNPACKED, MOST_GROWTH = 64 * 2**20, 100
 # Numbers of an NPY file that are read at a time.
 PIECE_NUMBERS = 4_000_000
+# The beginning of a file that must stay as it is, the header of most NPY files.
+HEAD_BYTES = 128
 
 
 class FileReader(ABC):
@@ -61,6 +60,35 @@ class FileReader(ABC):
         self.columns: list[Column] = []
         self.places: list[int] = []
         self.share = 0.0
+        with open(path, "rb") as file:
+            self._stamp = _stamp_of(file)
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
+        """Open the file; an error if it is not, or does not stay, what it was at first."""
+        try:
+            file = open(self.path, "rb")  # noqa: SIM115
+        except FileNotFoundError:
+            raise self._changed() from None
+        with file:
+            self.check_unchanged(file)
+            try:
+                yield file
+            except Exception:  # what a reader makes of a file that is written anew
+                self.check_unchanged(file)
+                raise
+            self.check_unchanged(file)
+
+    def check_unchanged(self, file: IO[bytes]) -> None:
+        """Raise a ValueError if the open file is not what it was at first."""
+        if _stamp_of(file) != self._stamp:
+            raise self._changed() from None
+
+    def _changed(self) -> ValueError:
+        return ValueError(
+            f"{self.title} was changed after it was opened; make a new RowBlocks, or run the "
+            "command again."
+        )
 
     @property
     def column_names(self) -> list[str]:
@@ -80,15 +108,16 @@ class FileReader(ABC):
         """Yield some columns, of any type, as Arrow tables, one after the other."""
         raise NotImplementedError
 
-    def values(self, column: int) -> Any:
-        """Return a whole column of any type."""
-        pa = import_pyarrow()
-        parts = [chunk for part in self.parts([column]) for chunk in part.column(0).chunks]
-        return pa.chunked_array(parts) if parts else pa.chunked_array([pa.array([], pa.string())])
+    def values(self, column: int) -> np.ndarray:
+        """Return a whole column of numbers."""
+        raise NotImplementedError
 
     def use(self, columns: Sequence[Column], places: Sequence[int]) -> None:
         """Choose the columns that `read` returns."""
         self.columns, self.places = list(columns), list(places)
+
+    def close(self) -> None:  # noqa: B027
+        """Let go of what is kept open from one `read` to the next."""
 
     def encode(self, table: Any, first_row: int = 0) -> np.ndarray:
         """Return the wanted columns of an Arrow table, which has just these, as numbers."""
@@ -138,7 +167,7 @@ class NpyReader(FileReader):
         rows = self._read(start, stop)
         if self.places != list(range(self.n_columns)):
             rows = rows[:, self.places]
-        return rows.astype(self.dtype, copy=False)
+        return converted(rows, self.dtype)
 
     def parts(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as Arrow tables, one after the other."""
@@ -158,155 +187,29 @@ class NpyReader(FileReader):
             yield self._read(start, min(start + step, self.n_rows))
 
     def _read(self, start: int, stop: int) -> np.ndarray:
-        if not self.in_rows:
-            return native(np.array(np.load(self.path, mmap_mode="r")[start:stop]))
-        count = (stop - start) * self.n_columns
-        with open(self.path, "rb") as file:
+        with self.opened() as file:
+            if not self.in_rows:
+                shape = self.n_rows, self.n_columns
+                mapped: Any = np.memmap(file, self.file_dtype, "r", self.offset, shape, order="F")
+                return native(np.array(mapped[start:stop]))
             file.seek(self.offset + start * self.n_columns * self.file_dtype.itemsize)
-            numbers = np.fromfile(file, dtype=self.file_dtype, count=count)
-        if len(numbers) < count:
-            raise ValueError(f"{self.path} ends before row {stop}: it was changed or cut off.")
-        return native(numbers.reshape(stop - start, self.n_columns))
+            numbers = np.fromfile(file, self.file_dtype, (stop - start) * self.n_columns)
+            return native(numbers.reshape(stop - start, self.n_columns))
 
 
-class ParquetReader(FileReader):
-    """Rows of a Parquet file, streamed batch by batch within its row groups."""
-
-    BATCH_ROWS = 16_384
-
-    def __init__(self, path: Path, title: str | None = None) -> None:
-        super().__init__(path, title)
-        pyarrow = import_pyarrow()
-        from pyarrow import parquet
-
-        try:
-            texts = [field.name for field in parquet.read_schema(path) if _is_string(field.type)]
-            # With a buffer, pages are read one by one, not a column of a whole row group.
-            self.file = parquet.ParquetFile(
-                path, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=texts
-            )
-        except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(
-                f"{self.title} is not a readable Parquet file: {one_line(error)}"
-            ) from None
-        schema = self.file.schema_arrow
-        # pandas writes the index of a frame as a column, and says so; one with a name is a column
-        # like any other, as it is in CSV.
-        index = (schema.pandas_metadata or {}).get("index_columns", [])
-        self.names = [
-            name for name in schema.names if name not in index or not UNNAMED.fullmatch(name)
-        ]
-        check_names(self.names, self.title)
-        self.n_columns = len(self.names)
-        self.use([Column(name, "number") for name in self.names], range(self.n_columns))
-        sizes = [self.file.metadata.row_group(g).num_rows for g in range(self.file.num_row_groups)]
-        self.group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
-        self._position = -1  # the row that the open stream gives next
-        self._rest: np.ndarray | None = None
-        self._stream: Iterator[Any] = iter(())
-        self._batch_row = 0  # first row of the batch to come
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.group_starts[-1])
-
-    def read(self, start: int, stop: int) -> np.ndarray:
-        """Return the numbers of some rows; those that follow the last ones come quickest."""
-        if start != self._position:
-            self._seek(start)
-        pieces, missing = [], stop - start
-        while missing:
-            batch = self._rest if self._rest is not None else self._next()
-            pieces.append(batch[:missing])
-            self._rest = batch[missing:] if len(batch) > missing else None
-            missing -= len(pieces[-1])
-        self._position = stop
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-    def parts(self, columns: list[int]) -> Iterator[Any]:
-        """Yield some columns as Arrow tables, one after the other."""
-        pa, done = import_pyarrow(), 0
-        names = [self.column_names[k] for k in columns]
-        # Neither numbers nor text, of which the type tells enough: they may grow without bound.
-        types = {name: self.file.schema_arrow.field(name).type for name in names}
-        unread = {name: kind for name, kind in types.items() if _is_unreadable(kind)}
-        wanted = [name for name in names if name not in unread]
-        for batch in self.file.iter_batches(self.BATCH_ROWS, columns=wanted):
-            done += batch.num_rows
-            self.share = done / max(self.n_rows, 1)
-            part = self._spelt_out(pa.Table.from_batches([batch]))
-            held = [
-                pa.nulls(batch.num_rows, unread[name]) if name in unread else part[name]
-                for name in names
-            ]
-            yield pa.table(held, names=names)
-
-    def _seek(self, start: int) -> None:
-        group = int(np.searchsorted(self.group_starts, start, side="right")) - 1
-        self._stream = self.file.iter_batches(
-            batch_size=self.BATCH_ROWS,
-            row_groups=range(group, self.file.num_row_groups),
-            columns=self._wanted,
-        )
-        self._rest, self._batch_row = None, int(self.group_starts[group])
-        skip = start - int(self.group_starts[group])
-        while skip:
-            batch = self._next()
-            self._rest = batch[skip:] if len(batch) > skip else None
-            skip -= min(skip, len(batch))
-
-    def _next(self) -> np.ndarray:
-        batch = next(self._stream)
-        self._batch_row += batch.num_rows
-        table = import_pyarrow().Table.from_batches([batch]).select(self._wanted)
-        return self.encode(self._spelt_out(table), self._batch_row - batch.num_rows)
-
-    def _spelt_out(self, table: Any) -> Any:
-        """Return a batch with each text in its row; in the file a long one may be there once."""
-        pa, columns = import_pyarrow(), list(table.columns)
-        sizes = {
-            place: sum(_spelt_bytes(chunk) for chunk in columns[place].chunks)
-            for place, field in enumerate(table.schema)
-            if pa.types.is_dictionary(field.type) and _is_string(field.type.value_type)
-        }
-        n_bytes = sum(sizes.values())
-        if n_bytes > max(MOST_TEXT_BYTES, TEXT_GROWTH * self.path.stat().st_size):
-            name = table.column_names[max(sizes, key=lambda place: sizes[place])]
-            raise ValueError(
-                f"{self.title}: texts take {n_bytes} bytes in {table.num_rows} rows, most of them "
-                f"in the column {name!r}; leave it out of the file, or shorten them."
-            )
-        for place in sizes:
-            columns[place] = columns[place].cast(columns[place].type.value_type)
-        return pa.table(columns, names=table.column_names)
-
-    @property
-    def _wanted(self) -> list[str]:
-        return [self.column_names[place] for place in self.places]
-
-    def use(self, columns: Sequence[Column], places: Sequence[int]) -> None:
-        """Choose the columns that `read` returns."""
-        super().use(columns, places)
-        pa, schema = import_pyarrow(), self.file.schema_arrow
-        single = all(schema.field(name).type == pa.float32() for name in self._wanted)
-        self.dtype = np.dtype(np.float32 if single else np.float64)
-        self._position = -1
+def most_unpacked(n_bytes: int) -> int:
+    """Return how many bytes may be made of the rows, labels or weights of packed files."""
+    return max(LEAST_UNPACKED, MOST_GROWTH * n_bytes)
 
 
-def _is_string(kind: Any) -> bool:
-    kinds = import_pyarrow().types
-    return kinds.is_string(kind) or kinds.is_large_string(kind)
+def _stamp_of(file: IO[bytes]) -> tuple[int, int, bytes]:
+    """Return what tells whether a file is still the one that it was.
 
-
-def _is_unreadable(kind: Any) -> bool:
-    kinds = import_pyarrow().types
-    binary = (kinds.is_binary, kinds.is_large_binary, kinds.is_fixed_size_binary)
-    return kinds.is_nested(kind) or any(test(kind) for test in binary)
-
-
-def _spelt_bytes(coded: Any) -> int:
-    """Return how many bytes the texts of a dictionary array take once each is in its row."""
-    compute = import_pyarrow().compute
-    lengths = compute.binary_length(coded.dictionary)
-    return compute.sum(compute.cast(lengths.take(coded.indices), "int64")).as_py() or 0
+    Its number is not among it: some network file systems give a file a new one at times. Its
+    beginning is, as the times of two writes may be equal.
+    """
+    status = os.fstat(file.fileno())
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    return status.st_size, status.st_mtime_ns, head

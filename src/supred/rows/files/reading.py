@@ -17,6 +17,7 @@ from supred.rows.blocks import (
     parts_of,
     rows_per_block,
 )
+from supred.rows.files.columns import converted
 
 
 class ReadSource(RowSource):
@@ -144,7 +145,7 @@ class ArraySource(ReadSource):
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return rows in single or double precision."""
-        return np.asarray(self.X[start:stop], dtype=self.dtype)
+        return np.asarray(converted(self.X[start:stop], self.dtype))
 
     def where(self, row: int) -> str:
         """Say where a row is."""
@@ -184,7 +185,8 @@ class MemoryMap(ArraySource):
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return rows in single or double precision."""
-        rows = np.array(self.X[start:stop], dtype=self.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = np.array(self.X[start:stop], dtype=self.dtype)
         if self._pages is not None:
             # What was read is in the system's cache; it need not count as this program's memory.
             self._pages.madvise(mmap.MADV_DONTNEED)

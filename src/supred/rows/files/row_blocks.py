@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred.common.arguments import check_choice, check_integer
+from supred.common.arguments import check_choice, check_flag, check_integer
 from supred.common.files import atomic_write
 from supred.common.labels import is_missing
 from supred.rows.blocks import LocalRows, Rows, rows_of
-from supred.rows.files.columns import Column, encoded, import_pyarrow, labels_of, texts_of
+from supred.rows.files.columns import Column, converted
+from supred.rows.files.labels import labels_in, weights_in
 from supred.rows.files.locating import (
     READERS,
     SUFFIXES,
@@ -21,7 +22,7 @@ from supred.rows.files.locating import (
     open_reader,
 )
 from supred.rows.files.reading import ReadSource, join
-from supred.rows.files.text_readers import SvmlightReader
+from supred.rows.files.svmlight import SvmlightReader, settle_features
 
 ColumnLike = str | int | Column
 
@@ -61,10 +62,12 @@ class RowBlocks(ReadSource):
         Precision to work in. By default files in single precision stay so, and the rest is
         double.
     n_features : int, optional
-        Number of features of svmlight files, which do not tell; by default the last that occurs.
-    zero_based : bool, optional
-        Whether features of svmlight files are counted from zero; by default they are if a row
-        has a feature 0, and from one otherwise.
+        Number of features of svmlight files, which do not tell; by default the last that occurs,
+        up to 100 000. Give that of the training to files of other rows.
+    zero_based : bool or "auto", default="auto"
+        Whether the features of svmlight files count from 0 or from 1. "auto" is from 0 if a
+        feature of index 0 occurs, else from 1; where `n_features` is given and both fit, it is an
+        error. It is True or False once `shape` is known.
     cache : bool, default=False
         Keep the rows in memory once they are read, and let an estimator keep what it makes of
         them as it does for an array (see `cache_size` of `LowDimSVC`). Without it nothing of
@@ -118,11 +121,16 @@ class RowBlocks(ReadSource):
         block_rows: int | None = None,
         dtype: Any = None,
         n_features: int | None = None,
-        zero_based: bool | None = None,
+        zero_based: bool | str = "auto",
         cache: bool = False,
     ) -> None:
         if format is not None:
             check_choice("format", format, tuple(READERS))
+        check_flag("header", header)
+        check_flag("cache", cache)
+        if transform is not None and not callable(transform):
+            raise ValueError(f"transform={transform!r} is not a function; give one, or None.")
+        self.dtype = np.dtype(float) if dtype is None else _precision(dtype)
         if block_rows is not None:
             self.block_rows = check_integer("block_rows", block_rows, low=1)
         self.files = files_of(path, format)
@@ -132,7 +140,6 @@ class RowBlocks(ReadSource):
         self.format = kinds.pop()
         self.target, self.sample_weight = target, sample_weight
         self.transform = transform
-        self.zero_based = zero_based
         self.cache = bool(cache)
         self.keeps_blocks = self.cache
         self._kept: Any = None
@@ -140,17 +147,16 @@ class RowBlocks(ReadSource):
         self._readers = [open_reader(file, self.format, header=header) for file in self.files]
         self.is_sparse = self._readers[0].is_sparse
         self._starts: np.ndarray | None = None
+        self._reading = self._readers[0]  # the one that was used last
         if self.is_sparse:
-            self._settle_sparse(columns, n_features)
+            self._settle_sparse(columns, n_features, zero_based)
         else:
-            if n_features is not None:
-                raise ValueError("n_features is for svmlight files; other files tell it.")
+            for name, given in (("n_features", n_features), ("zero_based", zero_based)):
+                if given not in (None, "auto"):
+                    raise ValueError(f"{name} is for svmlight files; other files tell it.")
             self._settle_columns(columns)
-        self.dtype = np.result_type(*(reader.dtype for reader in self._readers))
-        if dtype is not None:
-            self.dtype = np.dtype(dtype)
-            if self.dtype not in (np.float32, np.float64):
-                raise ValueError(f"dtype={dtype!r} is not known; use float32 or float64.")
+        if dtype is None:
+            self.dtype = np.result_type(*(reader.dtype for reader in self._readers))
 
     def __repr__(self) -> str:
         first = repr(str(self.files[0]))
@@ -167,7 +173,11 @@ class RowBlocks(ReadSource):
             for column, name in ((self.target, "target"), (self.sample_weight, "sample_weight"))
             if column is not None
         ]
-        if isinstance(columns, str):
+        if len(set(apart)) < len(apart):
+            raise ValueError(
+                f"sample_weight={self.sample_weight!r} is the target, too; name another column."
+            )
+        if columns is not None and (isinstance(columns, str) or not np.iterable(columns)):
             raise ValueError(f"columns={columns!r}: give a list of columns.")
         if columns is None:
             columns = [name for k, name in enumerate(names) if k not in apart]
@@ -190,7 +200,7 @@ class RowBlocks(ReadSource):
             places = {name: place for place, name in enumerate(reader.column_names)}
             reader.use(wanted, [places[column.name] for column in wanted])
 
-    def _settle_sparse(self, columns: Any, n_features: int | None) -> None:
+    def _settle_sparse(self, columns: Any, n_features: int | None, zero_based: bool | str) -> None:
         given = {
             "target": self.target, "sample_weight": self.sample_weight, "columns": columns
         }  # fmt: skip
@@ -202,7 +212,9 @@ class RowBlocks(ReadSource):
                 )
         if n_features is not None:
             check_integer("n_features", n_features, low=1)
-        self._given_features = n_features
+        if zero_based != "auto":
+            check_flag("zero_based", zero_based)
+        self._given_features, self.zero_based = n_features, zero_based
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -229,21 +241,11 @@ class RowBlocks(ReadSource):
             counts = [reader.n_rows for reader in self._readers]
             if sum(counts) == 0:
                 raise ValueError(f"{self.files[0]} has no rows or is empty.")
-            sparse_readers = [r for r in self._readers if isinstance(r, SvmlightReader)]
-            if sparse_readers:
-                first = min(sparse_readers, key=lambda reader: reader.first_index)
-                if self.zero_based is None:
-                    self.zero_based = first.first_index == 0
-                elif not self.zero_based and first.first_index == 0:
-                    raise ValueError(
-                        f"{first.title} has a feature of index 0, where features are counted from "
-                        "1; pass zero_based=True (--index-base 0) if these files count from 0."
-                    )
-                shift = 0 if self.zero_based else 1
-                found = max(r.last_index for r in sparse_readers) + 1 - shift
-                self.n_features = self._given_features or max(found, 1)
-                for reader in sparse_readers:
-                    reader.shift, reader.n_columns = shift, self.n_features
+            svmlight = [reader for reader in self._readers if isinstance(reader, SvmlightReader)]
+            if svmlight:
+                self.n_features, self.zero_based = settle_features(
+                    svmlight, self._given_features, self.zero_based
+                )
             self._starts = np.concatenate([[0], np.cumsum(counts)])
         return self._starts
 
@@ -288,17 +290,19 @@ class RowBlocks(ReadSource):
         if self.transform is not None:
             rows = self.transform(rows)
             rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
-        return rows.astype(self.dtype, copy=False)
+        return converted(rows, self.dtype)
 
     def _read(self, start: int, stop: int) -> Any:
         """Return rows as the files have them."""
         starts = self._row_starts()
         pieces = []
-        for number in range(len(self._readers)):
+        for number, reader in enumerate(self._readers):
             low, high = int(starts[number]), int(starts[number + 1])
             if low < stop and start < high:
-                piece = self._readers[number].read(max(start, low) - low, min(stop, high) - low)
-                pieces.append(piece)
+                if self._reading is not reader:
+                    self._reading.close()  # a process may have only so many open files
+                    self._reading = reader
+                pieces.append(reader.read(max(start, low) - low, min(stop, high) - low))
         return join(pieces)
 
     def where(self, row: int) -> str:
@@ -311,8 +315,10 @@ class RowBlocks(ReadSource):
         """Return the labels of all rows, or None without a `target`."""
         if self.target is None and self.format != "svmlight":
             return None
-        values = self._values(0 if self.target is None else self.target, "target")
-        labels = values if isinstance(values, np.ndarray) else labels_of(texts_of(values))
+        if self.format == "svmlight":
+            labels = np.concatenate([reader.values(0) for reader in self._readers])
+        else:
+            labels = labels_in(self._readers, self._name(self.target, "target"))
         missing = np.flatnonzero(is_missing(labels))
         if missing.size:
             raise ValueError(
@@ -325,18 +331,26 @@ class RowBlocks(ReadSource):
         """Return the weights of all rows, or None without `sample_weight`."""
         if self.sample_weight is None:
             return None
-        values = self._values(self.sample_weight, "sample_weight")
-        if isinstance(values, np.ndarray):
-            return values.astype(float)
-        return encoded(values, Column(str(self.sample_weight), "number"))
+        weights = weights_in(self._readers, self._name(self.sample_weight, "sample_weight"))
+        unusable = np.flatnonzero(~np.isfinite(weights))
+        if unusable.size:
+            raise ValueError(
+                f"sample_weight={self.sample_weight!r}: {unusable.size} weight(s) are missing or "
+                f"not finite, the first in {self.where(int(unusable[0]))}; drop these rows or fill "
+                "in their weights."
+            )
+        return weights
 
-    def _values(self, column: str | int, name: str) -> Any:
-        """Return a column that is no feature: an array, or an Arrow array of any type."""
+    def _name(self, column: Any, argument: str) -> str:
         first = self._readers[0]
-        if self.format == "svmlight":
-            return np.concatenate([reader.values(0) for reader in self._readers])
-        wanted = first.column_names[index(first, column, name)]
-        found = [reader.values(reader.column_names.index(wanted)) for reader in self._readers]
-        if isinstance(found[0], np.ndarray):
-            return np.concatenate(found)
-        return import_pyarrow().chunked_array([chunk for one in found for chunk in one.chunks])
+        return first.column_names[index(first, column, argument)]
+
+
+def _precision(dtype: Any) -> np.dtype:
+    """Return the precision that an argument names."""
+    try:
+        if np.dtype(dtype) in (np.float32, np.float64):
+            return np.dtype(dtype)
+    except TypeError:
+        pass
+    raise ValueError(f"dtype={dtype!r} is not known; use float32 or float64.")

@@ -1,4 +1,4 @@
-"""Readers of text files: CSV and svmlight, parsed a segment of bytes at a time.
+"""Readers of text files: CSV, parsed a segment of bytes at a time.
 
 A first pass finds where the segments begin and how many rows each has; after it any stretch of
 rows is read by parsing the segments that hold it. Nothing but the last segment is kept.
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from supred.common.arguments import one_line
 from supred.rows.files.columns import Column, check_header, check_width, import_pyarrow
@@ -52,10 +51,14 @@ class SegmentedReader(FileReader):
     def look_at(self, data: bytes, place: Segment) -> int:
         """Return the number of rows of a segment, in the first pass."""
 
+    def start_over(self) -> None:
+        """Forget what a first pass that was interrupted has noted."""
+
     @property
     def segments(self) -> list[Segment]:
         """The segments; the first call reads the file."""
         if self._segments is None:
+            self.start_over()
             found, first_row = [], 0
             for place, data in self._cut():
                 place = place._replace(first_row=first_row)
@@ -86,17 +89,15 @@ class SegmentedReader(FileReader):
         if self._last is None or self._last[0] != number:
             self._last = None
             segment = self.segments[number]
-            with open(self.path, "rb") as file:
+            with self.opened() as file:
                 file.seek(segment.offset)
                 rows = self.parse(file.read(segment.length), segment)
-            if rows.shape[0] != segment.n_rows:
-                raise ValueError(f"{self.title} was changed while it was read.")
             self._last = number, rows
         return self._last[1]
 
     def _cut(self) -> Iterator[tuple[Segment, bytes]]:
         """Yield place and bytes of the segments, which end where a row ends."""
-        with open(self.path, "rb") as file:
+        with self.opened() as file:
             line = 1 + file.read(self.body).count(b"\n")
             while True:
                 offset = file.tell()
@@ -136,7 +137,7 @@ class CsvReader(SegmentedReader):
         separator: str | None = None,
     ) -> None:
         super().__init__(path, title)
-        with open(path, "rb") as file:
+        with self.opened() as file:
             line, after = _first_row(file)
         self.layout = TextLayout.of(line, self.title, header=header, separator=separator)
         self.n_columns = len(self.layout.fields)
@@ -290,62 +291,3 @@ def _decoded(data: bytes, title: str, first_line: int) -> str:
             f"{title} is not a text file in UTF-8 (line {line}: {error.reason}); convert it, such "
             "as with iconv -f latin1 -t utf-8."
         ) from None
-
-
-class SvmlightReader(SegmentedReader):
-    """Sparse rows of an svmlight file; each row begins with its label.
-
-    Attributes
-    ----------
-    first_index, last_index : int
-        Least and largest index of a feature, known after the first pass.
-    shift : int
-        What the caller subtracts from the indices: 1 where they count from one.
-    """
-
-    is_sparse = True
-
-    def __init__(self, path: Path, title: str | None = None) -> None:
-        super().__init__(path, title)
-        self.first_index, self.last_index = 2**62, -1
-        self.shift = 0
-        self._labels: list[np.ndarray] = []
-
-    def look_at(self, data: bytes, place: Segment) -> int:
-        """Note the labels and the range of the indices of a segment."""
-        X, y = self._load(data, place.first_line)
-        self._labels.append(y)
-        if X.nnz:
-            self.first_index = min(self.first_index, int(X.indices.min()))
-            self.last_index = max(self.last_index, int(X.indices.max()))
-        return len(y)
-
-    def parse(self, data: bytes, place: Segment) -> sparse.csr_matrix:
-        """Return the rows of a segment."""
-        X = self._load(data, place.first_line)[0]
-        n_rows = X.shape[0]
-        beyond = self.n_columns + self.shift
-        if X.nnz and int(X.indices.max()) >= beyond:
-            raise ValueError(
-                f"{self.title} has a feature of index {int(X.indices.max())}, but n_features="
-                f"{self.n_columns}; raise n_features."
-            )
-        return sparse.csr_matrix(
-            (X.data, X.indices - self.shift, X.indptr), shape=(n_rows, self.n_columns)
-        )
-
-    def values(self, column: int) -> np.ndarray:
-        """Return the labels."""
-        _ = self.segments
-        return np.concatenate(self._labels) if self._labels else np.empty(0)
-
-    def _load(self, data: bytes, first_line: int) -> Any:
-        from sklearn.datasets import load_svmlight_file
-
-        try:
-            return load_svmlight_file(io.BytesIO(data), zero_based=True)
-        except (ValueError, IndexError, OverflowError) as error:
-            raise ValueError(
-                f"{self.title} is not in svmlight format from line {first_line} on: "
-                f"{one_line(error)}"
-            ) from None

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from supred.rows.files.columns import labels_of
+from supred.rows.files.label_texts import labels_of
 from tests.app.cli.conftest import write_csv
 
 LONG = "b" * 100_000

@@ -1,0 +1,218 @@
+"""Readers of Parquet files: any stretch of rows."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supred.common.arguments import one_line
+from supred.rows.files.columns import Column, check_names, import_pyarrow
+from supred.rows.files.readers import FileReader, most_unpacked
+
+# What pandas calls the index of a frame if it has no name.
+UNNAMED = re.compile(r"__index_level_\d+__")
+BUFFER_BYTES = 65_536
+# Texts of a Parquet file may take this many bytes, or this many times the size of the file, in the
+# rows that are read at a time.
+MOST_TEXT_BYTES, TEXT_GROWTH = 128 * 2**20, 100
+
+
+class ParquetReader(FileReader):
+    """Rows of a Parquet file, streamed batch by batch within its row groups."""
+
+    BATCH_ROWS = 16_384
+    _stream: Iterator[Any]
+    _position: int  # the row that the open stream gives next
+    _batch_row: int  # first row of the batch to come
+    _rest: np.ndarray | None
+
+    def __init__(self, path: Path, title: str | None = None) -> None:
+        super().__init__(path, title)
+        import_pyarrow()
+        from pyarrow import parquet
+
+        with self.opened():
+            try:
+                with parquet.ParquetFile(path) as file:
+                    self.metadata, self.schema = file.metadata, file.schema_arrow
+                    index = _index_columns(self.schema.metadata or {})
+                    self.names = [
+                        name
+                        for name in self.schema.names
+                        if name not in index or not UNNAMED.fullmatch(name)
+                    ]
+            except Exception as error:  # of many kinds, in a file that was made to deceive
+                raise ValueError(
+                    f"{self.title} is not a readable Parquet file: {one_line(error)}"
+                ) from None
+        check_names(self.names, self.title)
+        self.n_columns = len(self.names)
+        self.use([Column(name, "number") for name in self.names], range(self.n_columns))
+        sizes = [self.metadata.row_group(g).num_rows for g in range(self.metadata.num_row_groups)]
+        self._check_sizes(sizes)
+        self.group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+
+    def _check_sizes(self, sizes: list[int]) -> None:
+        """Raise a ValueError if there are more rows than a file of this size may have."""
+        n_bytes = self.path.stat().st_size
+        if min(sizes, default=0) < 0 or 8 * sum(sizes) > most_unpacked(n_bytes):
+            raise ValueError(
+                f"{self.title} has {n_bytes} bytes and would unpack to {sum(sizes)} rows, too many "
+                "for a file of this size; if you trust it, save it as NPY or CSV."
+            )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.group_starts[-1])
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Return the numbers of some rows; those that follow the last ones come quickest."""
+        if start != self._position:
+            self._seek(start)
+        pieces, missing = [], stop - start
+        while missing:
+            batch = self._rest if self._rest is not None else self._next()
+            pieces.append(batch[:missing])
+            self._rest = batch[missing:] if len(batch) > missing else None
+            missing -= len(pieces[-1])
+        self._position = stop
+        if stop == self.n_rows:
+            self.close()
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+    def parts(self, columns: list[int]) -> Iterator[Any]:
+        """Yield some columns as Arrow tables, one after the other."""
+        yield from map(self._spelt_out, self.coded_parts(columns))
+
+    def coded_parts(self, columns: list[int]) -> Iterator[Any]:
+        """Yield some columns as Arrow tables, columns of texts as dictionaries."""
+        pa, done = import_pyarrow(), 0
+        names = [self.column_names[k] for k in columns]
+        # Neither numbers nor text, of which the type tells enough: they may grow without bound.
+        types = {name: self.schema.field(name).type for name in names}
+        unread = {name: kind for name, kind in types.items() if _is_unreadable(kind)}
+        wanted = [name for name in names if name not in unread]
+        for batch in self._batches(wanted):
+            done += batch.num_rows
+            self.share = done / max(self.n_rows, 1)
+            part = pa.Table.from_batches([batch])
+            held = [
+                pa.nulls(batch.num_rows, unread[name]) if name in unread else part[name]
+                for name in names
+            ]
+            yield pa.table(held, names=names)
+
+    def _seek(self, start: int) -> None:
+        group = int(np.searchsorted(self.group_starts, start, side="right")) - 1
+        self._stream = self._batches(self._wanted, group)
+        self._rest, self._batch_row = None, int(self.group_starts[group])
+        skip = start - int(self.group_starts[group])
+        while skip:
+            batch = self._next()
+            self._rest = batch[skip:] if len(batch) > skip else None
+            skip -= min(skip, len(batch))
+
+    def _batches(self, columns: list[str], first_group: int = 0) -> Iterator[Any]:
+        """Yield some columns batch by batch; the file is open meanwhile."""
+        from pyarrow import parquet
+
+        texts = [field.name for field in self.schema if _is_string(field.type)]
+        missing = self.n_rows - int(self.group_starts[first_group])
+        with self.opened() as unchanged:
+            try:
+                # With a buffer, pages are read one by one, not a column of a whole row group.
+                with parquet.ParquetFile(
+                    self.path,
+                    metadata=self.metadata,
+                    buffer_size=BUFFER_BYTES,
+                    pre_buffer=False,
+                    read_dictionary=texts,
+                ) as file:
+                    # Group by group: the texts of a column are kept until the last batch.
+                    for group in range(first_group, self.metadata.num_row_groups):
+                        for batch in file.iter_batches(self.BATCH_ROWS, [group], columns):
+                            missing -= batch.num_rows
+                            self.check_unchanged(unchanged)
+                            yield batch
+                if missing:
+                    raise ValueError(f"{missing} rows are not there")
+            except Exception as error:  # of many kinds, on several lines
+                raise ValueError(
+                    f"{self.title} is damaged and cannot be read: {one_line(error)}; write it anew."
+                ) from None
+
+    def _next(self) -> np.ndarray:
+        batch = next(self._stream)
+        self._batch_row += batch.num_rows
+        table = import_pyarrow().Table.from_batches([batch]).select(self._wanted)
+        return self.encode(self._spelt_out(table), self._batch_row - batch.num_rows)
+
+    def _spelt_out(self, table: Any) -> Any:
+        """Return a batch with each text in its row; in the file a long one may be there once."""
+        pa, columns = import_pyarrow(), list(table.columns)
+        sizes = {
+            place: sum(_spelt_bytes(chunk) for chunk in columns[place].chunks)
+            for place, field in enumerate(table.schema)
+            if pa.types.is_dictionary(field.type) and _is_string(field.type.value_type)
+        }
+        n_bytes = sum(sizes.values())
+        if n_bytes > max(MOST_TEXT_BYTES, TEXT_GROWTH * self.path.stat().st_size):
+            name = table.column_names[max(sizes, key=lambda place: sizes[place])]
+            raise ValueError(
+                f"{self.title}: texts take {n_bytes} bytes in {table.num_rows} rows, most of them "
+                f"in the column {name!r}; leave it out of the file, or shorten them."
+            )
+        for place in sizes:
+            columns[place] = columns[place].cast(columns[place].type.value_type)
+        return pa.table(columns, names=table.column_names)
+
+    @property
+    def _wanted(self) -> list[str]:
+        return [self.column_names[place] for place in self.places]
+
+    def use(self, columns: Sequence[Column], places: Sequence[int]) -> None:
+        """Choose the columns that `read` returns."""
+        super().use(columns, places)
+        kinds = [self.schema.field(name).type for name in self._wanted]
+        single = all(kind == import_pyarrow().float32() for kind in kinds)
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.close()
+
+    def close(self) -> None:
+        """Close the file that is open from one `read` to the next."""
+        self._stream, self._position, self._batch_row, self._rest = iter(()), -1, 0, None
+
+
+def _index_columns(metadata: dict[bytes, bytes]) -> list[Any]:
+    """Return the columns that pandas made of the index of a frame, if it wrote the file.
+
+    One with a name is a column like any other, as it is in CSV.
+    """
+    try:
+        index = json.loads(metadata[b"pandas"])["index_columns"]
+    except (KeyError, TypeError, ValueError, RecursionError):  # no pandas wrote this
+        return []
+    return index if isinstance(index, list) else []
+
+
+def _is_string(kind: Any) -> bool:
+    kinds = import_pyarrow().types
+    return kinds.is_string(kind) or kinds.is_large_string(kind)
+
+
+def _is_unreadable(kind: Any) -> bool:
+    kinds = import_pyarrow().types
+    kind = kind.value_type if kinds.is_dictionary(kind) else kind
+    binary = (kinds.is_binary, kinds.is_large_binary, kinds.is_fixed_size_binary)
+    return kinds.is_nested(kind) or any(test(kind) for test in binary)
+
+
+def _spelt_bytes(coded: Any) -> int:
+    """Return how many bytes the texts of a dictionary array take once each is in its row."""
+    compute = import_pyarrow().compute
+    lengths = compute.binary_length(coded.dictionary)
+    return compute.sum(compute.cast(lengths.take(coded.indices), "int64")).as_py() or 0
