@@ -24,9 +24,11 @@ class OutputExistsError(OSError):
 def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Raise an error, before any work, if a file cannot be written to `path`."""
     _check_name(path)
-    path = Path(path)
+    path = _place_of(path)
     if path.is_dir():
         raise OutputExistsError(f"{path} is a folder; name a file.")
+    if path.exists() and not path.is_file():
+        raise OutputExistsError(f"{path} is not an ordinary file; name another.")
     if path.exists() and not overwrite:
         raise OutputExistsError(f"{path} exists; choose another name or pass --force.")
     if not path.absolute().parent.is_dir():
@@ -54,7 +56,9 @@ def _check_name(path: str | os.PathLike[str]) -> None:
 def atomic_write(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when all of it is written.
 
-    Where the system has files without a name (Linux), not even a kill leaves anything behind.
+    Where the system has files without a name (Linux), not even a kill leaves anything behind. A
+    file that is replaced leaves its permissions to the new one; a symbolic link stays, and the
+    file that it names is written.
 
     Parameters
     ----------
@@ -73,12 +77,14 @@ def atomic_write(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[I
     b'all of it'
     """
     check_output(path, overwrite=overwrite)
-    path = Path(path).absolute()
+    path = _place_of(path).absolute()
     descriptor, publish, discard = _nameless(path.parent) or _hidden(path.parent)
     try:
         with named_if_full(path), os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
+            if path.exists() and hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
             os.fsync(file.fileno())
             publish(file, path, overwrite)
     finally:
@@ -94,6 +100,12 @@ def named_if_full(path: str | os.PathLike[str]) -> Iterator[None]:
         if error.errno in FULL and error.filename is None:
             error.filename = os.fspath(path)
         raise
+
+
+def _place_of(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file, or of the file that a symbolic link names."""
+    path = Path(path)
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 Opened = tuple[int, Callable[[IO[bytes], Path, bool], None], Callable[[], None]]

@@ -1,5 +1,6 @@
 """How classes look in every picture: colours and markers, told apart in colour and in grey."""
 
+import re
 from typing import Any, NamedTuple
 
 # The first eight are the hues of Okabe and Ito, told apart by colour-blind readers, with their
@@ -19,6 +20,8 @@ DARK_COLORS = (
 N_SAFE = 8
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 EDGE = "#444444"
+# Characters that XML has no place for.
+NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class ClassStyle(NamedTuple):
@@ -47,11 +50,12 @@ def class_style(index: int) -> ClassStyle:
 
 
 def shown_name(label: Any) -> str:
-    """Return a class's name as matplotlib must be given it to be shown as it is.
+    """Return a name as matplotlib must be given it to be shown as it is.
 
-    A dollar sign would begin a formula, and a legend leaves out what begins with an underscore.
+    A dollar sign would begin a formula, a legend leaves out what begins with an underscore, and
+    an SVG file must not hold control characters.
     """
-    name = str(label).replace("$", r"\$")
+    name = NOT_IN_XML.sub("\ufffd", str(label)).replace("$", r"\$")
     return "\u200b" + name if name.startswith("_") else name
 
 

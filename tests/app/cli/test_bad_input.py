@@ -152,6 +152,20 @@ def test_a_label_not_seen_in_training_is_an_error(supred, model):
     assert "no column 'species'" in supred("evaluate", model, stdin=text).error_line
 
 
+def test_outputs_that_are_one_file(supred, table, tmp_path):
+    same = ("--save", tmp_path / "same", "--out", tmp_path / "." / "same")
+    line = supred("compare", table, "--target", "species", *same).error_line
+    assert "is named by two of --out, --save and --save-model" in line
+
+
+def test_gaps_of_a_model_without_imputation(supred, table, tmp_path):
+    path = tmp_path / "m"
+    arguments = ("--target", "species", "--impute", "none", "--out", path, "--quiet")
+    assert supred("fit", table, *arguments).code == 0
+    line = supred("predict", path, stdin="width,length,height\n1,,2\n").error_line
+    assert "'length'; fill them in, or train with --impute median." in line
+
+
 def test_an_output_that_exists_is_kept(supred, model, table, tmp_path):
     out = tmp_path / "precious"
     out.write_text("precious")

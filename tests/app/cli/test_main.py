@@ -26,6 +26,26 @@ def fail():
     raise RuntimeError("half-way")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links and permissions of POSIX")
+def test_what_is_replaced_keeps_its_permissions_and_links(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_bytes(b"old")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    with pytest.raises(OutputExistsError, match="exists; choose another name"):
+        write(link, b"new")
+    write(link, b"new", overwrite=True)
+    assert link.is_symlink()
+    assert real.read_bytes() == b"new"
+    assert real.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputExistsError, match="is not an ordinary file"):
+        write(tmp_path / "pipe", b"new", overwrite=True)
+    real.unlink()
+    write(link, b"again")
+    assert real.read_bytes() == b"again"
+
+
 def test_help_waits_for_nothing_heavy():
     code = (
         "import sys; from supred.app.cli.main import main; main(['--help']);"
@@ -37,6 +57,29 @@ def test_help_waits_for_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "compare" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "message"),
+    [
+        ("info", ">&-", "standard output is closed"),
+        ("predict MODEL TABLE", ">&-", "standard output is closed"),
+        ("predict MODEL", "<&-", "standard input is closed"),
+        ("predict MODEL TABLE", "2>&-", None),
+    ],
+)
+def test_closed_streams(arguments, closed, message, model, table):
+    arguments = arguments.replace("MODEL", str(model)).replace("TABLE", str(table))
+    command = f"{sys.executable} -m supred.app.cli {arguments} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    if message is None:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert len(done.stdout.splitlines()) == 61
+    else:
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
+        assert len(done.stderr.splitlines()) == 1
 
 
 def test_every_command_has_a_line_of_help(capsys):

@@ -1,6 +1,7 @@
 """supred map: a page or a picture, with new rows."""
 
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -46,6 +47,15 @@ def test_pictures(supred, table, tmp_path):
         result = supred("map", table, "--target", "species", "--out", path, "--quiet")
         assert (result.code, result.err) == (0, "")
         assert path.read_bytes().startswith(start)
+
+
+def test_names_that_are_no_markup(supred, table, tmp_path):
+    odd = tmp_path / "f$a_{$.csv"
+    odd.write_text(table.read_text().replace("rose", "ro\x02se$"))
+    path = tmp_path / "map.svg"
+    result = supred("map", odd, "--target", "species", "--out", path, "--quiet")
+    assert (result.code, result.err) == (0, "")
+    ElementTree.parse(path)
 
 
 def test_other_endings_are_refused(supred, table, tmp_path):

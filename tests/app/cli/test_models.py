@@ -1,5 +1,7 @@
 """fit, predict, transform, evaluate and info: a model goes through a file and stays the same."""
 
+import csv
+import io
 import json
 import subprocess
 import sys
@@ -188,6 +190,29 @@ def test_predict_adds_what_is_asked_for(supred, table, tmp_path):
     told = json.loads(supred(*ask, "--json").out)
     assert told["predicted"] == frame["species"].tolist()
     np.testing.assert_array_equal(np.array(told["probabilities"]), expected[0])
+
+
+def test_a_target_that_is_called_as_a_coordinate(supred, table, tmp_path):
+    table.write_text(table.read_text().replace("species", "lowdimsvc0"))
+    path = tmp_path / "m"
+    arguments = ("--target", "lowdimsvc0", "--method", "LowDimSVC", "--out", path, "--quiet")
+    assert supred("fit", table, *arguments).code == 0
+    head, *lines = supred("predict", path, table, "--coordinates").out.splitlines()
+    assert head == "predicted lowdimsvc0,lowdimsvc0,lowdimsvc1"
+    predicted = supred("predict", path, table).out.split()[1:]
+    assert [line.split(",")[0] for line in lines] == predicted
+
+
+def test_classes_with_a_carriage_return(supred, table, tmp_path):
+    table.write_text(table.read_text().replace("rose", '"ro\rse"'), newline="")
+    path = tmp_path / "m"
+    arguments = ("--target", "species", "--method", "LowDimSVC", "--out", path, "--quiet")
+    assert supred("fit", table, *arguments).code == 0
+    result = supred("predict", path, table)
+    rows = list(csv.reader(io.StringIO(result.out, newline="")))
+    assert len(rows) == 61
+    assert {len(row) for row in rows} == {1}
+    assert ["ro\rse"] in rows
 
 
 def test_a_model_without_probabilities_says_so(supred, table, tmp_path):

@@ -87,6 +87,16 @@ def test_other_formats_and_folders(supred, tmp_path, kind):
     assert error == pytest.approx(said["training_error"])
 
 
+@pytest.mark.parametrize("method", ["LowDimSVC", "RBFNetClassifier"])
+@pytest.mark.parametrize("value", ["inf", "nan", "foo", "2.5", "none"])
+def test_parameters_are_checked_first(supred, table, tmp_path, method, value):
+    if (method, value) == ("RBFNetClassifier", "none"):
+        pytest.skip("none is the default")
+    arguments = ("--target", "species", "--method", method, "--set", f"max_iter={value}")
+    result = supred("fit", table, *arguments, "--stream", "--out", tmp_path / "m")
+    assert "max_iter=" in result.error_line
+
+
 @pytest.mark.parametrize("way", [(), ("--stream",)])
 def test_svmlight_rows_that_lack_the_first_feature(supred, tmp_path, way):
     lines = [f"{k % 2} 0:{k % 7 + 1} 1:{5 * (k % 2) + k % 3} 2:1\n" for k in range(40)]

@@ -54,6 +54,18 @@ def _with_text(document, name):
     return json.dumps(edit(document))
 
 
+def test_a_number_that_json_has_no_word_for_leaves_no_page(tmp_path, capsys):
+    comparison = made_up()
+    first = replace(comparison.methods[0], model_bytes=np.inf)
+    path, page = tmp_path / "edited.supred", tmp_path / "page.html"
+    save_comparison(replace(comparison, methods=[first, *comparison.methods[1:]]), path)
+    assert main(["report", str(path), "--out", str(page), "--json"]) == 2
+    captured = capsys.readouterr()
+    assert len(captured.err.splitlines()) == 1
+    assert captured.out == ""
+    assert not page.exists()
+
+
 @pytest.mark.parametrize("held_out", [np.full(6, np.inf), np.full(6, "x"), np.ones(2, dtype=bool)])
 def test_a_page_of_an_edited_map_is_one_line_of_error(tmp_path, held_out, capsys):
     comparison = made_up()

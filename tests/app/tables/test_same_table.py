@@ -57,8 +57,8 @@ AWKWARD = {
     ),
     "gaps": with_column(["?" if np.isnan(v) else f" {v}" for v in GAPS], typed=GAPS),
     "every word for a gap": with_column(
-        cycle("1", "", "NA", "n/a", "NaN", "NAN", "null", "None", "?"),
-        typed=cycle(1.0, *[None] * 8),
+        cycle("1", "", "NA", "n/a", "NaN", "NAN", "-nan", "+nan", "null", "None", "?"),
+        typed=cycle(1.0, *[None] * 10),
     ),
     "whole numbers with gaps": with_column(
         cycle("7", "", "9"), typed=pandas.array(cycle(7, None, 9), dtype="Int64")
@@ -66,6 +66,9 @@ AWKWARD = {
     "integers beyond 64 bits": with_column(cycle("1", str(10**30)), typed=cycle(1.0, 1e30)),
     "single precision": with_column(
         NUMBERS[:, 0].astype(np.float32).astype(float), typed=NUMBERS[:, 0].astype(np.float32)
+    ),
+    "NaN written otherwise": with_column(
+        cycle("1", "nan(x)", "-nan"), typed=cycle("1", "nan(x)", None)
     ),
     "text": with_column(
         cycle("red", "", "blue", "green"), typed=cycle("red", None, "blue", "green")
@@ -272,3 +275,38 @@ def test_parquet_files_that_hold_nothing_or_the_wrong_things(way, capsys, tmp_pa
         pandas.DataFrame(columns).to_parquet(path)
         assert main(["fit", str(path), "--target", "kind", "--out", str(tmp_path / "m"), *way]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_named_index_is_a_column_as_it_is_in_csv(capsys, tmp_path):
+    frame = pandas.DataFrame(base())
+    named = frame.set_index("a")
+    named.to_csv(tmp_path / "t.csv")
+    named.to_parquet(tmp_path / "t.parquet")
+    frame.set_index(frame.index.to_numpy()[::-1]).to_parquet(tmp_path / "unnamed.parquet")
+    for path in ("t.csv", "t.parquet", "unnamed.parquet"):
+        for way in ((), ("--stream",)):
+            model, _ = fitted(tmp_path / path, capsys, tmp_path, *way)
+            assert sorted(column.name for column in model.columns) == ["a", "b"], path
+
+
+def test_columns_of_parquet_may_have_numbers_for_names(capsys, tmp_path):
+    frame = pandas.DataFrame(np.column_stack([NUMBERS, CLASS]), columns=["0", "1", "2"])
+    frame.to_parquet(tmp_path / "t.parquet")
+    for way in ((), ("--stream",)):
+        model, _ = fitted(tmp_path / "t.parquet", capsys, tmp_path, "--target", "2", *way)
+        assert [column.name for column in model.columns] == ["0", "1"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_blank_line_of_one_column_is_a_gap(end, capsys, tmp_path):
+    frame = pandas.DataFrame(base())[["a", "kind"]]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    fitted(tmp_path / "t.csv", capsys, tmp_path)
+    (tmp_path / "new.csv").write_text(end.join(["a", "", "1", "", "2", "?", ""]), newline="")
+    answers = []
+    for way in ((), ("--stream",)):
+        assert main(["predict", str(tmp_path / "model"), str(tmp_path / "new.csv"), *way]) == 0
+        answers.append(capsys.readouterr().out.split()[1:])
+    assert len(answers[0]) == 5
+    assert answers[0][0] == answers[0][2] == answers[0][4]
+    assert answers[0] == answers[1]

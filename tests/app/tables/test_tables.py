@@ -159,6 +159,9 @@ def test_npz(tmp_path, numbers):
     table = training_table(read_source(str(path)))
     np.testing.assert_array_equal(table.X, X)
     np.testing.assert_array_equal(table.y, y)
+    for kind in (">i8", ">f8", np.longdouble, np.float16, ">U2"):
+        np.savez(path, X=X.astype(">f4"), y=y.astype(kind))
+        np.testing.assert_array_equal(training_table(read_source(str(path))).y, y)
     np.savez(path, X=X)
     with pytest.raises(TableError, match="--target is needed"):
         training_table(read_source(str(path)))
@@ -191,7 +194,10 @@ def test_svmlight(tmp_path, numbers):
     # Rows that name no later feature are wide enough for the model all the same.
     (tmp_path / "short.svm").write_text("0 1:2.5\n1 2:1\n")
     short = model_table(
-        read_source(str(tmp_path / "short.svm")), table.columns, target="label", labelled=True
+        read_source(str(tmp_path / "short.svm")),
+        table.columns,
+        target="label",
+        classes=np.array([0, 1]),
     )
     np.testing.assert_array_equal(short.X, [[2.5, 0, 0], [0, 1, 0]])
     # Features that count from zero stay where they are in rows that lack the first one.

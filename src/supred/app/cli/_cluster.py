@@ -44,6 +44,7 @@ def fit(
         source = ClusterSource(client, files, options.format, not options.no_header)
         plan = training_plan(source, **training_choices(options))
         preparation.check(plan)
+        preparation.check_size(plan)
         rows = source.matrix(plan.columns, plan.labelled)
         sample = rows[sample_rows(len(plan.y), options.seed)].compute()
         transformer = preparation.pipeline(plan.columns).fit(sample)

@@ -55,7 +55,7 @@ def read_model_and_table(
         target=model.target,
         ignored=model.ignored,
         exclude=options.exclude,
-        labelled=labelled,
+        classes=model.classes if labelled else None,
     )
     model.preparation.check(table)
     return model, table

@@ -14,9 +14,14 @@ def say(options: argparse.Namespace, *lines: str) -> None:
             print(line, file=sys.stderr)
 
 
+def json_text(value: Any) -> str:
+    """Return JSON that other programs read; a ValueError if a number is not finite."""
+    return json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
+
+
 def print_json(value: Any) -> None:
     """Print JSON that other programs read: no NaN."""
-    print(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+    print(json_text(value))
 
 
 def aligned(rows: list[list[str]]) -> Iterable[str]:

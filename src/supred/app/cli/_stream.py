@@ -15,7 +15,9 @@ from supred.app.tables.assemble import check_columns, check_finite, training_pla
 from supred.app.tables.reading import open_files
 from supred.app.tables.sources import SparseSource
 from supred.app.tables.table import Column, TableError
+from supred.low_dim_svm import settings as low_dim_svm
 from supred.low_dim_svm.classifier import LowDimSVC
+from supred.rbf_net import settings as rbf_net
 from supred.rbf_net.training import N_CHECKS, default_batch, default_steps
 from supred.rows.device import on_device
 from supred.rows.files.reading import join
@@ -31,6 +33,7 @@ def fit(
     options: argparse.Namespace, estimator: Any, files: list[str]
 ) -> tuple[TableModel, int, float]:
     """Return the model, the number of rows and the training error."""
+    _check_parameters(estimator)  # before hours of reading
     preparation = preparation_of(options)
     shown = not options.quiet
     # Windows removes no file that is still mapped: the copy then stays with the temporary files.
@@ -44,6 +47,7 @@ def fit(
             source, found = _open(options, files, progress.add, copy)
             plan = training_plan(source, **training_choices(options))
             preparation.check(plan)
+            preparation.check_size(plan)
             columns: Sequence[Column | int] | None = plan.columns
             if plan.is_sparse:
                 columns = None
@@ -69,14 +73,20 @@ def fit(
     return model, len(plan.y), error
 
 
+def _check_parameters(estimator: Any) -> None:
+    """Raise the ValueError that a fit would raise for a parameter."""
+    known = low_dim_svm.Settings if isinstance(estimator, LowDimSVC) else rbf_net.Settings
+    known.among(estimator.get_params(deep=False))
+
+
 def passes_of(estimator: Any, n_rows: int) -> tuple[int, int]:
     """Return how often a fit reads the rows, usually and at most."""
     if isinstance(estimator, LowDimSVC):
-        max_iter = 50 if estimator.max_iter == "auto" else int(estimator.max_iter)
+        max_iter = 50 if estimator.max_iter == "auto" else estimator.max_iter
         # LowDimSVC reads them eight times at first and once in each iteration, of which ten are
         # usual; the training error takes one more pass.
         return 9 + min(10, max_iter), 9 + max_iter
-    n_steps = default_steps(n_rows) if estimator.max_iter is None else int(estimator.max_iter)
+    n_steps = default_steps(n_rows) if estimator.max_iter is None else estimator.max_iter
     # RBFNetClassifier reads what it needs until the next check at once; race, training and refit
     # have about 35 checks, 60 at most.
     share = min(1.0, n_steps * default_batch(n_rows) / N_CHECKS / max(n_rows, 1))
@@ -100,20 +110,18 @@ def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
         )
     source, found = _open(options, [options.input])
     check_columns(source, model.columns, [model.target, *model.ignored], options.exclude)
-    prepare = model.transformer.transform
+    columns: Sequence[Column] | None = model.columns
+    known: dict[str, Any] = {}
     if isinstance(source, SparseSource):
-        places, layout = source.layout(model.columns)
+        columns, (places, known) = None, source.layout(model.columns)
 
-        def prepared_places(block: Any) -> Any:
-            return prepare(block[:, places])
-
-        return model, _blocks(options, found, None, transform=prepared_places, **layout)
-
-    def prepared(block: np.ndarray) -> np.ndarray:
+    def prepared(block: Any) -> np.ndarray:
+        if isinstance(source, SparseSource):
+            block = block[:, places] if model.sparse else block[:, places].toarray()
         check_finite(block, model.columns, source.title)
-        return prepare(block)
+        return model.transformer.transform(block)
 
-    return model, _blocks(options, found, model.columns, transform=prepared)
+    return model, _blocks(options, found, columns, transform=prepared, **known)
 
 
 def sample_rows(n_rows: int, seed: int) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Try every method on a table: one table of results, one report."""
 
 import argparse
+import os
 import shlex
 import sys
 import webbrowser
@@ -24,9 +25,14 @@ from supred.common.files import check_output
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     page = report_path(options)
-    for path in (page, options.save, options.save_model):
-        if path is not None:
-            check_output(path, overwrite=options.force)
+    outputs = [path for path in (page, options.save, options.save_model) if path is not None]
+    for path in outputs:
+        check_output(path, overwrite=options.force)
+    if len({os.path.realpath(path) for path in outputs}) < len(outputs):
+        raise ValueError(
+            f"{page or options.save} is named by two of --out, --save and --save-model; give each "
+            "its own file."
+        )
     table, preparation = read_training(options, use_unlabelled=not options.drop_unlabelled)
     names = check_methods(options.methods.split(",") if options.methods else None)
     say(options, *preparation.sentences(table))

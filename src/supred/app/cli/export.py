@@ -20,6 +20,8 @@ def run(options: argparse.Namespace) -> int:
     _check(options)
     model = load_model(options.model)
     facts: dict[str, Any] = {"out": str(options.out), "format": options.to}
+    if options.quantise:  # first: rows that cannot be used must not leave a file behind
+        facts |= _errors(options)
     if options.to == "onnx":
         to_onnx(model, options.out, overwrite=options.force)
     elif options.to == "js":
@@ -34,8 +36,6 @@ def run(options: argparse.Namespace) -> int:
         )
         facts |= {"constant_bytes": source.constant_bytes, "stack_bytes": source.stack_bytes}
     facts["file_bytes"] = Path(options.out).stat().st_size
-    if options.quantise:
-        facts |= _errors(options)
     _tell(options, facts)
     return 0
 
@@ -54,9 +54,7 @@ def _errors(options: argparse.Namespace) -> dict[str, float]:
     if options.input is None and options.dataset is None:
         return {}
     model, table = read_model_and_table(options, labelled=True)
-    labels = [str(label) for label in table.labels.tolist()]
-    known = {str(label): label for label in model.classes.tolist()}
-    before, after = quantisation_errors(model, table.X, [known.get(label) for label in labels])
+    before, after = quantisation_errors(model, table.X, table.labels.tolist())
     return {"error": before, "error_quantised": after}
 
 

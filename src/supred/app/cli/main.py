@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import io
 import os
 import signal
 import sys
@@ -31,7 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None and sys.platform == "win32":
         for stream in (sys.stdout, sys.stderr):
-            stream.reconfigure(encoding="utf-8", newline="\n")  # a pipe has neither there
+            if isinstance(stream, io.TextIOWrapper):
+                # A pipe has neither there.
+                stream.reconfigure(encoding="utf-8", newline="\n")
+    _open_what_is_closed()
     argv = list(sys.argv[1:] if argv is None else argv)
     parser = make_parser()
     try:
@@ -43,6 +47,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     options.argv = argv
     return _run(options)
+
+
+class _Closed(io.TextIOBase):
+    """Standard output that the caller has closed: an error once something is written."""
+
+    def write(self, text: str) -> int:
+        raise OSError("standard output is closed; redirect it to a file, or pass --out.")
+
+
+def _open_what_is_closed() -> None:
+    """Put something in the place of streams that the caller has closed, which are None."""
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    if sys.stderr is None:  # print would write messages among the results
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from supred.app.tables.reading import read_source
 from supred.app.tables.table import Table
 from supred.common.files import atomic_write, check_output
 from supred.plotting import MapDisplay
+from supred.plotting.style import shown_name
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -59,9 +60,7 @@ def run(options: argparse.Namespace) -> int:
 def _read_new(options: argparse.Namespace, table: Table) -> Table:
     """Read the rows to draw into the map: the table's columns, whatever else there is."""
     source = read_source(options.new, kind=options.format, header=not options.no_header)
-    return model_table(
-        source, table.columns, target=table.target, ignored=table.ignored, labelled=False
-    )
+    return model_table(source, table.columns, target=table.target, ignored=table.ignored)
 
 
 def _draw(comparison: Comparison, out: Path, *, overwrite: bool) -> None:
@@ -83,7 +82,7 @@ def _draw(comparison: Comparison, out: Path, *, overwrite: bool) -> None:
         held_out=found.held_out[:n_known],
         error=found.error,
         Z_new=found.latent[n_known:] if found.n_new else None,
-        title=comparison.title,
+        title=shown_name(comparison.title),
     ).plot(ax=figure.add_subplot())
     with atomic_write(out, overwrite=overwrite) as file:
         figure.savefig(file, format=out.suffix[1:].lower(), dpi=160)

@@ -83,10 +83,9 @@ def _columns(model: TableModel, answers: Answers) -> Answers:
     """Return the answers of a block as named columns."""
     classes = [str(label) for label in model.classes.tolist()]
     result: Answers = {}
-    for kind, values in answers.items():
-        if kind == "predicted":
-            names = [model.target]
-        elif kind == "coordinates":
+    others = {kind: values for kind, values in answers.items() if kind != "predicted"}
+    for kind, values in others.items():
+        if kind == "coordinates":
             names = [str(name) for name in model.method.get_feature_names_out()]
         else:
             width = 1 if values.ndim == 1 else values.shape[1]
@@ -96,6 +95,10 @@ def _columns(model: TableModel, answers: Answers) -> Answers:
             one = kind.replace("ies", "y").rstrip("s")
             names = [f"{one} of {word}" for word in words]
         result |= dict(zip(names, values.reshape(len(values), -1).T, strict=True))
+    if "predicted" in answers:
+        taken = model.target in result  # a column of its own all the same
+        name = f"predicted {model.target}" if taken else model.target
+        result = {name: answers["predicted"], **result}
     return result
 
 
@@ -114,7 +117,12 @@ def _write_text(
         file.write(json.dumps({**about, **document}, ensure_ascii=False) + "\n")
         return
     # A float is written as the shortest text that reads back as the same number.
-    writer = csv.writer(file, lineterminator="\n")
+    # The module csv quotes a carriage return only where lines end with one.
+    words = [model.target, *map(str, model.classes.tolist())]
+    odd = any("\r" in word for word in words)
+    writer = csv.writer(
+        file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL
+    )
     for k, block in enumerate(blocks):
         columns = _columns(model, block)
         if k == 0:

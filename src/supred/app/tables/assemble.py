@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from supred.app.tables.labels import known_labels, labels_to_learn
 from supred.app.tables.sources import MemorySource, Source, SparseSource
 from supred.app.tables.table import Column, Plan, Table, TableError, check_labels
 from supred.common.arguments import listed
-from supred.rows.files.columns import LARGEST_IN_TABLE, MOST_TEXTS, Summary, labels_of
+from supred.rows.files.columns import LARGEST_IN_TABLE, MOST_TEXTS, Summary
 
 # A text column with more distinct values than this, on more than half of the rows, names rows.
 LEAST_IDENTIFIERS = 20
@@ -57,7 +58,7 @@ def training_plan(
     wanted = [find_column(name, names, title, option="--keep") for name in keep]
     if goal in left_out:
         raise TableError(f"{goal!r} is the target and cannot be excluded.")
-    y, labelled, notes = _labels(source, goal, drop_unlabelled or use_unlabelled)
+    y, labelled, notes = labels_to_learn(source, goal, drop_unlabelled or use_unlabelled)
     if use_unlabelled and notes:
         notes = [f"{int((~labelled).sum())} row(s) without a label are used without it."]
     check_labels(y, goal, few=use_unlabelled and not labelled.all())
@@ -107,25 +108,6 @@ def training_plan(
         named_by,
         isinstance(source, SparseSource),
     )
-
-
-def _labels(source: Source, goal: str, drop: bool) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return the labels, the rows that have one, and what was left out."""
-    texts = source.texts(goal)
-    if not len(texts):
-        raise TableError(f"{source.title} has no rows.")
-    labelled = np.asarray(texts.is_valid())
-    n_missing = int((~labelled).sum())
-    if n_missing == len(labelled):
-        raise TableError(f"{source.title}: the target {goal!r} is empty in all rows.")
-    if n_missing and not drop:
-        raise TableError(
-            f"{source.title}: {n_missing} row(s) have no value of the target {goal!r}, the first "
-            f"is row {int(np.argmin(labelled)) + 1}; fill them in or pass --drop-unlabelled."
-        )
-    y = labels_of(texts.drop_null())
-    notes = [f"{n_missing} row(s) without a label were left out."] if n_missing else []
-    return y, labelled, notes
 
 
 def _names_rows(distinct: set[str] | None, found: Summary) -> bool:
@@ -287,7 +269,7 @@ def model_table(
     target: str,
     ignored: Sequence[str] = (),
     exclude: Sequence[str] = (),
-    labelled: bool = False,
+    classes: np.ndarray | None = None,
 ) -> Table:
     """Return the columns that a model was trained on, in its order.
 
@@ -298,13 +280,13 @@ def model_table(
         What the model expects. A column that is missing or too many is an error, as is text
         where it expects numbers.
     target : str
-        The model's target; its column may be there and is needed if `labelled`.
+        The model's target; its column may be there and is needed if `classes` are given.
     ignored : sequence of str
         Columns that may be there and are not looked at.
     exclude : sequence of str
         Columns to leave out, by name or position.
-    labelled : bool
-        Whether labels are wanted.
+    classes : ndarray, optional
+        The model's labels, if those of the rows are wanted: each must be one of them.
     """
     check_columns(source, columns, [target, *ignored], exclude)
     try:
@@ -314,10 +296,8 @@ def model_table(
     check_finite(X, columns, source.title)
     row_names = [str(k + 1) for k in range(X.shape[0])]
     table = Table(source.title, list(columns), X, target, None, row_names)
-    if labelled:
-        if target not in (source.target, *source.names):
-            raise TableError(f"{source.title} has no column {target!r}, the model's target.")
-        table.y = _labels(source, target, drop=False)[0]
+    if classes is not None:
+        table.y = known_labels(source, target, classes)
     return table
 
 

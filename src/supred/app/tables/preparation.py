@@ -101,7 +101,7 @@ class Preparation:
             name = next(iter(missing))
             raise TableError(
                 f"{title}: {missing[name]} number(s) are missing in the column {name!r}; "
-                "fill them in or pass --impute median."
+                "fill them in, or train with --impute median."
             )
         text = [column.name for column in columns if column.kind == "text"]
         if text and self.encode == "none":
@@ -111,10 +111,10 @@ class Preparation:
         if len(text) == len(columns) and self.encode == "drop":
             raise TableError(f"{title}: all columns hold text, nothing is left to learn from.")
 
-    def check_size(self, table: Table) -> None:
+    def check_size(self, table: Table | Plan) -> None:
         """Raise a TableError if one column per text would be far more than the table has."""
         width = sum(len(column.values) for column in table.columns)
-        n_rows = table.n_rows + (0 if table.unlabelled is None else table.unlabelled.shape[0])
+        n_rows = table.n_rows_in_all
         too_wide = width > MOST_WIDER * len(table.columns) and width * n_rows * 8 > LEAST_ENCODED
         if self.encode == "onehot" and too_wide:
             widest = max(table.columns, key=lambda column: len(column.values))

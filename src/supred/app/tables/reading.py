@@ -15,9 +15,10 @@ from supred.app.tables.sources import FileSource, MemorySource, SparseSource
 from supred.app.tables.table import TableError
 from supred.base.packed_arrays import array_shape, read_array
 from supred.common.arguments import listed, one_line
-from supred.rows.files.columns import check_names, check_width, import_pyarrow, native
+from supred.rows.files.columns import check_names, check_width, import_pyarrow
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
-from supred.rows.files.readers import MOST_GROWTH, most_unpacked
+from supred.rows.files.parquet import ParquetReader
+from supred.rows.files.readers import MOST_GROWTH, FileReader, most_unpacked
 
 TEXT = ("csv", "tsv")
 # Arrays of an NPZ file that are read: rows, labels and names of the columns.
@@ -39,13 +40,13 @@ def read_source(
         Whether the first line of CSV and TSV names the columns.
     """
     if path == "-":
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, "table")
-            copy.write_bytes(sys.stdin.buffer.read())
-            return _read(copy, "standard input", kind or "csv", header)
+        return _read_standard_input(kind or "csv", header)
     place = Path(path)
     if place.is_dir():
-        raise TableError(f"{path} is a folder; name a file, or pass --stream.")
+        raise TableError(
+            f"{path} is a folder; name a file (fit, predict and transform take folders with "
+            "--stream)."
+        )
     if not place.exists():
         raise TableError(f"{path} does not exist.")
     if not place.is_file():
@@ -57,6 +58,22 @@ def read_source(
             f"{', '.join(FORMATS)}."
         )
     return _read(place, path, found, header)
+
+
+def _read_standard_input(kind: str, header: bool) -> MemorySource | SparseSource:
+    if sys.stdin is None:
+        raise TableError("standard input is closed; name a file.")
+    title = "standard input"
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "table")
+        copy.write_bytes(sys.stdin.buffer.read())
+        try:
+            source = _read(copy, title, kind, header)
+        except ValueError as error:
+            raise TableError(str(error).replace(str(copy), title)) from None
+        if isinstance(source, SparseSource):
+            _ = source.whole  # while the copy is there
+        return source
 
 
 def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | SparseSource:
@@ -71,14 +88,12 @@ def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | Spa
 
 def _read_table(path: Path, title: str, kind: str, header: bool) -> Any:
     reader = open_reader(path, kind, header=header, title=title)
-    packed = kind == "parquet"  # the others take a byte or more for a number
-    if packed:
-        _check_growth(path, title, reader.n_rows * reader.n_columns * 8)
+    _check_packed(reader)
     parts, n_bytes = [], 0
     for part in reader.parts(list(range(reader.n_columns))):
         parts.append(part)
         n_bytes += part.nbytes
-        if packed:
+        if isinstance(reader, ParquetReader):
             _check_growth(path, title, n_bytes)
     if not parts:
         what = "has a header but no rows" if header and kind in ("csv", "tsv") else "has no rows"
@@ -106,6 +121,8 @@ def open_files(
     if found == "svmlight":
         return SparseSource(files, title), files, found
     readers = [open_reader(file, found, header=header) for file in files]
+    for reader in readers:
+        _check_packed(reader)
     return FileSource(readers, title, tell, copy if found in TEXT else None), files, found
 
 
@@ -115,7 +132,10 @@ def _read_npz(path: Path, title: str) -> MemorySource:
             held = [name.removesuffix(".npy") for name in archive.namelist()]
             wanted = [name for name in held if name in (*ROWS, *LABELS, NAMES)]
             shapes = [array_shape(archive, f"{name}.npy") for name in wanted]
-            _check_growth(path, title, sum(8 * prod(shape) for shape in shapes))
+            # Numbers take eight bytes once they are read, texts what the file declares.
+            declared = [archive.getinfo(f"{name}.npy").file_size for name in wanted]
+            sizes = [8 * prod(shape) for shape in shapes]
+            _check_growth(path, title, sum(map(max, sizes, declared)))
             arrays = {name: read_array(archive, f"{name}.npy") for name in wanted}
     except TableError:
         raise
@@ -137,7 +157,14 @@ def _read_npz(path: Path, title: str) -> MemorySource:
                 f"{title}: {NAMES} has {len(named)} names, but X has {X.shape[1]} columns."
             )
     labels = {} if y is None else {"y": y}
-    return MemorySource.of_matrix(native(X), title, named, labels)
+    return MemorySource.of_matrix(X, title, named, labels)
+
+
+def _check_packed(reader: FileReader) -> None:
+    """Raise a TableError if a Parquet file has far more numbers than its size tells."""
+    if isinstance(reader, ParquetReader):  # the others take a byte or more for a number
+        n_bytes = reader.n_rows * reader.n_columns * 8
+        _check_growth(reader.path, reader.title, n_bytes)
 
 
 def _check_growth(path: Path, title: str, n_bytes: int) -> None:
@@ -146,7 +173,7 @@ def _check_growth(path: Path, title: str, n_bytes: int) -> None:
     if n_bytes > most_unpacked(size):
         raise TableError(
             f"{title} has {size} bytes and would unpack to {n_bytes}, more than {MOST_GROWTH} "
-            "times as many; if you trust it, save it as CSV or NPY (Parquet: or pass --stream)."
+            "times as many; if you trust it, save it as CSV or NPY."
         )
 
 

@@ -7,7 +7,7 @@ cluster (`cluster.py`).
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
@@ -23,6 +23,7 @@ from supred.rows.files.columns import (
     distinct_texts,
     encoded,
     import_pyarrow,
+    native,
     summary_and_numbers,
     summary_of,
     texts_of,
@@ -212,7 +213,7 @@ class MemorySource(Source):
         """Return the table of the columns of a matrix and of labels, by name."""
         names = names or [f"x{k + 1}" for k in range(X.shape[1])]
         columns = [*np.asfortranarray(X).T, *labels.values()]
-        table = import_pyarrow().table(columns, names=[*names, *labels])
+        table = import_pyarrow().table(list(map(native, columns)), names=[*names, *labels])
         return cls(table, title, next(iter(labels), ""))
 
     def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
@@ -251,11 +252,18 @@ class SparseSource(Source):
         """Say that all columns hold numbers."""
         return dict.fromkeys(names, Summary("number", self.rows.shape[0]))
 
+    @cached_property
+    def whole(self) -> Any:
+        """All rows by the indices of the files, as a CSR matrix; the files are not read again."""
+        rows = RowBlocks(self.files, format="svmlight", zero_based=True)
+        return rows.read(0, rows.shape[0])
+
     def matrix(self, columns: Sequence[Column]) -> Any:
         """Return columns, shape (n_rows, len(columns)); those that no row names are zero."""
         places, options = self.layout(columns)
-        rows = RowBlocks(self.files, format="svmlight", **options)
-        X: Any = rows.read(0, rows.shape[0])[:, places]
+        X = self.whole.copy()
+        X.resize((X.shape[0], options["n_features"]))
+        X = X[:, places]
         return X.toarray() if X.shape[0] * X.shape[1] <= MOST_DENSE_NUMBERS else X
 
     def layout(self, columns: Sequence[Column]) -> tuple[list[int], dict[str, Any]]:

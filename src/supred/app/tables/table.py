@@ -53,6 +53,11 @@ class Table:
         return int(self.X.shape[0])
 
     @property
+    def n_rows_in_all(self) -> int:
+        """Number of rows, those without a label among them."""
+        return self.n_rows + (0 if self.unlabelled is None else int(self.unlabelled.shape[0]))
+
+    @property
     def is_sparse(self) -> bool:
         """Whether the rows are sparse."""
         return hasattr(self.X, "tocsr")
@@ -118,6 +123,11 @@ class Plan:
     n_missing: dict[str, int]
     named_by: str | None
     is_sparse: bool
+
+    @property
+    def n_rows_in_all(self) -> int:
+        """Number of rows, those without a label among them."""
+        return len(self.labelled)
 
 
 def stacked(first: Any, second: Any) -> Any:

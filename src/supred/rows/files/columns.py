@@ -1,7 +1,7 @@
 """What the fields of a table mean: one rule for every reader.
 
-- A field that is empty or says NA, N/A, NaN, null, none or ? (in any case, with or without
-  blanks around it) is missing, in features and in labels.
+- A field that is empty or says NA, N/A, NaN (-NaN, +NaN), null, none or ? (in any case, with or
+  without blanks around it) is missing, in features and in labels.
 - A column is numbers if every other field is one (decimal digits, sign, point, exponent),
   booleans if every other field is true or false, and text otherwise. Booleans are the numbers
   0 and 1. Dates are text.
@@ -11,14 +11,14 @@
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 # What stands for a missing value; compared without regard to case.
-MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+MISSING = ("", "na", "n/a", "nan", "-nan", "+nan", "null", "none", "?")
 # Numbers of a table are scaled by their variance, so their squares must be finite.
 LARGEST_IN_TABLE = 1e100
 # Most different texts of a column that are kept.
@@ -186,63 +186,24 @@ def union(texts: set[str] | None, more: set[str] | None) -> set[str] | None:
     return None if both is None or len(both) > MOST_TEXTS else both
 
 
-def labels_of(texts: Any) -> np.ndarray:
-    """Return labels: whole numbers if all texts are written so, else strings, None if missing.
-
-    Parameters
-    ----------
-    texts : Arrow array
-        What :func:`texts_of` returns.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from supred.rows.files.columns import labels_of
-    >>> labels_of(pyarrow.array(["2", "10", "2"])), labels_of(pyarrow.array(["2", "010"]))
-    (array([ 2, 10,  2]), array(['2', '010'], dtype='<U3'))
-    """
-    pa = import_pyarrow()
-    chunks = pa.chunked_array([texts]) if _is_flat(texts) else texts
-    coded = chunks.dictionary_encode().unify_dictionaries().combine_chunks()
-    if not _is_flat(coded):  # no chunk at all
-        return np.empty(0, dtype=int)
-    return labels_from(coded.dictionary.to_pylist(), coded.indices.fill_null(-1).to_numpy())
-
-
-def labels_from(words: list[str], codes: np.ndarray) -> np.ndarray:
-    """Return the labels of which texts are given once: `codes` are places, -1 a missing label."""
-    numbers = whole_numbers(words)
-    labels: list[Any] = words if numbers is None else list(numbers)
-    if codes.size and codes.min() < 0:
-        return np.array([*labels, None], dtype=object)[codes]
-    return np.array(labels)[codes] if labels else np.empty(0, dtype=int)
-
-
-def whole_numbers(words: Iterable[str]) -> list[int] | None:
-    """Return texts as whole numbers if all are written as such, or all as 1.0, else None.
-
-    007, +1 and -0 stay as they are written, so that predictions come out as labels went in.
-    """
-    words = list(words)
-    for ending in ("", r"\.0"):
-        if all(re.fullmatch(rf"(0|-?[1-9][0-9]{{0,14}}){ending}", word) for word in words):
-            return [int(word.removesuffix(".0")) for word in words]
-    return None
-
-
 def is_number(text: str) -> bool:
     """Tell whether a text is written as a number."""
     return re.fullmatch(r"[+-]?(inf(inity)?|\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?)", text,
                         re.ASCII | re.IGNORECASE) is not None  # fmt: skip
 
 
-def check_names(names: Sequence[str], title: str) -> None:
-    """Raise a ValueError if a column has no name, or the name of another."""
+def check_header(names: Sequence[str], title: str) -> None:
+    """Raise a ValueError if the first line of a text does not name the columns."""
     if names and all(is_number(name) for name in names):
         raise ValueError(
             f"{title}: the first line holds numbers only; if it is not a header, pass --no-header "
             "(header=False)."
         )
+    check_names(names, title)
+
+
+def check_names(names: Sequence[str], title: str) -> None:
+    """Raise a ValueError if a column has no name, or the name of another."""
     check_width(len(names), title)
     seen: set[str] = set()
     for k, name in enumerate(names):
@@ -254,9 +215,10 @@ def check_names(names: Sequence[str], title: str) -> None:
 
 
 def native(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers as this machine writes them, and in no more than double precision."""
+    """Return values as this machine writes them, numbers in no more than double precision."""
     kind = numbers.dtype.newbyteorder("=")
-    return converted(numbers, np.float64 if kind.itemsize > 8 else kind)
+    wide = kind.kind == "f" and kind.itemsize > 8
+    return converted(numbers, np.float64 if wide else kind)
 
 
 def converted(numbers: Any, dtype: Any) -> Any:
@@ -300,13 +262,11 @@ def _numbers(values: Any) -> np.ndarray | None:
     if kinds.is_float16(kind):
         values = values.cast(pa.float32())
     if kinds.is_string(kind) or kinds.is_large_string(kind):
-        try:
-            found = values.cast(pa.float64())
-        except pa.ArrowInvalid:
-            try:
-                found = texts_of(values).cast(pa.float64())
-            except pa.ArrowInvalid:
-                return None
+        found = _cast(values)
+        if found is None:
+            found = _cast(texts_of(values))
+        if found is None:
+            return None
     elif kinds.is_boolean(kind):
         found = values.cast(pa.int8()).cast(pa.float64())
     elif (kinds.is_primitive(kind) and not kinds.is_temporal(kind)) or kinds.is_decimal(kind):
@@ -316,6 +276,16 @@ def _numbers(values: Any) -> np.ndarray | None:
     else:
         return None
     return _to_numpy(found)
+
+
+def _cast(texts: Any) -> Any:
+    """Return texts as numbers; None if one is not, or is NaN, which Arrow writes in many ways."""
+    pa = import_pyarrow()
+    try:
+        found = texts.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return None if pa.compute.any(pa.compute.is_nan(found)).as_py() else found
 
 
 def _booleans(texts: Any) -> np.ndarray | None:

@@ -12,9 +12,9 @@ from supred.rows.files.columns import (
     converted,
     encoded,
     import_pyarrow,
-    labels_from,
     texts_of,
 )
+from supred.rows.files.label_texts import labels_from
 from supred.rows.files.parquet import ParquetReader
 from supred.rows.files.readers import FileReader, NpyReader, most_unpacked
 

@@ -1,6 +1,7 @@
 """Readers of Parquet files: any stretch of rows."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from supred.common.arguments import one_line
 from supred.rows.files.columns import Column, check_names, import_pyarrow
 from supred.rows.files.readers import FileReader, most_unpacked
 
+# What pandas calls the index of a frame if it has no name.
+UNNAMED = re.compile(r"__index_level_\d+__")
 BUFFER_BYTES = 65_536
 # Texts of a Parquet file may take this many bytes, or this many times the size of the file, in the
 # rows that are read at a time.
@@ -36,7 +39,11 @@ class ParquetReader(FileReader):
                 with parquet.ParquetFile(path) as file:
                     self.metadata, self.schema = file.metadata, file.schema_arrow
                     index = _index_columns(self.schema.metadata or {})
-                    self.names = [name for name in self.schema.names if name not in index]
+                    self.names = [
+                        name
+                        for name in self.schema.names
+                        if name not in index or not UNNAMED.fullmatch(name)
+                    ]
             except Exception as error:  # of many kinds, in a file that was made to deceive
                 raise ValueError(
                     f"{self.title} is not a readable Parquet file: {one_line(error)}"
@@ -181,7 +188,10 @@ class ParquetReader(FileReader):
 
 
 def _index_columns(metadata: dict[bytes, bytes]) -> list[Any]:
-    """Return the columns that pandas made of the index of a frame, if it wrote the file."""
+    """Return the columns that pandas made of the index of a frame, if it wrote the file.
+
+    One with a name is a column like any other, as it is in CSV.
+    """
     try:
         index = json.loads(metadata[b"pandas"])["index_columns"]
     except (KeyError, TypeError, ValueError, RecursionError):  # no pandas wrote this

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from supred.common.arguments import one_line
-from supred.rows.files.columns import Column, check_names, check_width, import_pyarrow
+from supred.rows.files.columns import Column, check_header, check_width, import_pyarrow
 from supred.rows.files.readers import FileReader
 from supred.rows.files.reading import join
 
@@ -204,7 +204,7 @@ class TextLayout:
             raise ValueError(f"{title}: the first line is no row of a table ({error}).") from None
         check_width(len(fields), title)
         if header:
-            check_names(fields, title)
+            check_header(fields, title)
         return cls(fields, separator)
 
     def parse(self, data: bytes, title: str, first_line: int, columns: Sequence[int]) -> Any:
@@ -232,7 +232,9 @@ class TextLayout:
             return pa.table(found)
         names = [str(k) for k in range(len(self.fields))]
         wanted = [names[k] for k in columns]
-        if not data.strip():
+        # A blank line is a row of a table of one column, and nothing otherwise.
+        one_column = len(names) == 1
+        if not (data if one_column else data.strip()):
             return pa.table({name: pa.array([], pa.string()) for name in wanted})
         if data.count(b'"') % 2:
             self._explain(data, title, first_line)
@@ -241,7 +243,11 @@ class TextLayout:
                 io.BytesIO(data),
                 # One block, so that rows cannot be cut inside of quotes.
                 arrow_csv.ReadOptions(column_names=names, block_size=len(data) + 1),
-                arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
+                arrow_csv.ParseOptions(
+                    delimiter=self.separator,
+                    newlines_in_values=True,
+                    ignore_empty_lines=not one_column,
+                ),
                 arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()), include_columns=wanted
                 ),
