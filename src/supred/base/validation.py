@@ -158,8 +158,8 @@ def accuracy(labels: Any, predicted: np.ndarray, sample_weight: Any) -> float:
     --------
     >>> import numpy as np
     >>> from supred.base.validation import accuracy
-    >>> accuracy([0, 1], np.array([0, 0]), [3e307, 1e307])
-    0.75
+    >>> accuracy([0, 1], np.array([0, 0]), [1e308, 1e308])
+    0.5
     """
     if sample_weight is not None:
         sample_weight = row_weights(sample_weight, len(predicted))
