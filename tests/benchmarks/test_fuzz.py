@@ -61,6 +61,7 @@ FAILED_ONCE = [
     (3115, "forms", 162),
     (3133, "table_files", 10),
     (4004, "forms", 20),
+    (8012, "forms", 213),
 ]
 SHARES = 4  # so that processes can divide the work
 

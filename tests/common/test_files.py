@@ -8,7 +8,7 @@ import pytest
 
 from supred import LowDimSVC, RBFNetClassifier, RowBlocks
 from supred.app.cli.main import main
-from supred.common.files import FULL, atomic_write
+from supred.common.files import FULL, atomic_write, check_output
 from tests.family import blobs
 
 X, Y = blobs()
@@ -110,3 +110,19 @@ class BytesPath:
 def test_a_path_of_bytes_is_refused():
     with pytest.raises(ValueError, match=r"checkpoint=.* give the path of a file"):
         LowDimSVC(checkpoint=BytesPath()).fit(X, Y)
+
+
+@posix
+def test_a_pipe_behind_a_link_is_refused_before_any_work(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    receive, send = os.pipe()
+    try:
+        for path in (tmp_path / "pipe", tmp_path / "link", f"/proc/self/fd/{send}"):
+            if not os.path.exists(path):  # no /proc there
+                continue
+            with pytest.raises(OSError, match="is not an ordinary file; name another"):
+                check_output(path, overwrite=True)
+    finally:
+        os.close(receive)
+        os.close(send)

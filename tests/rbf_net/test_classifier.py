@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -320,6 +321,13 @@ def test_classes_that_are_none(classes, message):
     X, y = blobs()
     with pytest.raises(ValueError, match=message):
         quick().partial_fit(X, y, classes=classes)
+
+
+def test_many_classes_that_are_named_are_no_regression():
+    X, y = blobs()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick().partial_fit(X, y, classes=np.arange(30))
 
 
 def test_partial_fit_weighs_the_classes():

@@ -411,6 +411,8 @@ def test_nullable_columns_are_numbers(client, made):
     model = made(early_stopping=True, random_state=0).fit(rows, labels)
     assert model.classes_.dtype.kind == "i"
     np.testing.assert_array_equal(model.transform(rows).compute(), model.transform(frame))
+    single = dd.from_pandas(frame[["b"]].astype("Float32"), npartitions=3)
+    assert made(random_state=0, max_iter=3).fit(single, labels).transform(single).dtype == "float32"
     frame.loc[40, "b"] = pd.NA
     with pytest.raises(ValueError, match="block 1 of X holds a value that is not finite"):
         made().fit(dd.from_pandas(frame, npartitions=3), labels)

@@ -55,11 +55,15 @@ def open_part(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
 
 def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Read the header of an array: shape, whether columns come first, type."""
-    # A header declares its own length, which would be read first and found too long later.
-    head = io.BytesIO(file.read(MAX_HEADER_BYTES))
-    if np.lib.format.read_magic(head) == (1, 0):
-        found = np.lib.format.read_array_header_1_0(head)
-    else:
-        found = np.lib.format.read_array_header_2_0(head)
-    file.seek(head.tell())
-    return found
+    # A header declares its own length, which would be read first and found too long later. No byte
+    # is read twice: after a step back Python may not compare the check sum any more.
+    head = file.read(8)
+    version = np.lib.format.read_magic(io.BytesIO(head))
+    size = file.read(2 if version == (1, 0) else 4)
+    n_bytes = int.from_bytes(size, "little")
+    if n_bytes > MAX_HEADER_BYTES:
+        raise ValueError(f"an array whose header has {n_bytes} bytes")
+    header = io.BytesIO(size + file.read(n_bytes))
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(header)
+    return np.lib.format.read_array_header_2_0(header)

@@ -65,7 +65,7 @@ class ClassifierChoice:
         if not isinstance(self.kind, str):
             return clone(self.kind)
         if self.kind == "linear":
-            return RidgeClassifier(alpha=self.alpha)
+            return RidgeClassifier(alpha=self.alpha, solver="svd")  # coordinates may be collinear
         return KNeighborsClassifier(1 if self.kind == "center" else min(N_NEAREST, n_rows))
 
     def train(self, training: Training, centers: np.ndarray, classes: np.ndarray) -> Any:

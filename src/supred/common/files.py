@@ -24,11 +24,11 @@ class OutputExistsError(OSError):
 def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Raise an error, before any work, if a file cannot be written to `path`."""
     _check_name(path)
-    path = _place_of(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise OutputExistsError(f"{path} is a folder; name a file.")
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         raise OutputExistsError(f"{path} is not an ordinary file; name another.")
+    path = _place_of(path)
     if path.exists() and not overwrite:
         raise OutputExistsError(f"{path} exists; choose another name or pass --force.")
     if not path.absolute().parent.is_dir():

@@ -58,12 +58,8 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name=name)
         classes, class_index = sorted_classes(y, name)
-    if len(classes) < 2:
-        raise ValueError(
-            f"{name} holds one class only ({classes.tolist()}); "
-            "a classifier needs rows of at least two classes."
-        )
-    return classes, class_index
+        _check_targets(y)
+    return _at_least_two(classes, name), class_index
 
 
 def sorted_classes(y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -77,13 +73,20 @@ def sorted_classes(y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     array([1, 3])
     """
     try:
-        found = np.unique(y, return_inverse=True)
+        return np.unique(y, return_inverse=True)
     except TypeError as error:
         raise TypeError(
             f"{name} holds labels that cannot be sorted ({error}); use numbers or strings."
         ) from error
-    _check_targets(y)
-    return found
+
+
+def _at_least_two(classes: np.ndarray, name: str) -> np.ndarray:
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} holds one class only ({classes.tolist()}); "
+            "a classifier needs rows of at least two classes."
+        )
+    return classes
 
 
 def _check_targets(y: np.ndarray) -> None:
@@ -102,7 +105,9 @@ def check_classes(classes: Any) -> np.ndarray:
     """
     if as_labels(classes).ndim != 1:
         raise ValueError(f"classes={classes!r} is not a list of labels; name each class once.")
-    return encode_labels(classes, name="classes")[0]
+    check_no_label_missing(classes, name="classes")
+    found = sorted_classes(column_or_1d(classes), "classes")[0]
+    return _at_least_two(found, "classes")
 
 
 def index_among(y: Any, classes: np.ndarray, *, name: str = "y") -> np.ndarray:

@@ -109,7 +109,8 @@ def test_svmlight_rows_that_lack_the_first_feature(supred, tmp_path, way):
 
 
 def test_a_large_table_is_prepared_by_a_sample(supred, table, tmp_path, monkeypatch):
-    monkeypatch.setattr("supred.app.cli._stream.MOST_SAMPLED", 25)
+    monkeypatch.setattr("supred.app.cli._stream.FEWEST_SAMPLED", 25)
+    monkeypatch.setattr("supred.app.cli._stream.MOST_SAMPLED_NUMBERS", 40)
     _, said = model_of(supred, tmp_path / "m", table, "--target", "species", "--stream")
     assert any("a sample of 25 rows" in sentence for sentence in said["preprocessing"])
     assert said["training_error"] < 0.1
@@ -246,3 +247,17 @@ def test_progress_and_what_is_left_are_told(supred, table, tmp_path, monkeypatch
     training = [line for line in lines if line.startswith("training: pass ")]
     assert "of about 41" in training[0]
     assert training[0].endswith("s left")
+
+
+def test_packed_columns_of_true_and_false_are_streamed(supred, tmp_path):
+    """A hundred of them take next to nothing in the file, and as blocks not much in memory."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    text = rng.integers(100, size=100_000)
+    frame = pd.get_dummies(text).rename(columns=str)
+    frame["y"] = text % 2
+    frame.to_parquet(tmp_path / "packed.parquet")
+    arguments = ("--target", "y", "--method", "LowDimSVC", "--set", "max_iter=1", "--stream")
+    out = ("--set", "n_centers=5", "--folds", "0", "--out", tmp_path / "m")
+    result = supred("fit", tmp_path / "packed.parquet", *arguments, *out)
+    assert result.code == 0, result.err

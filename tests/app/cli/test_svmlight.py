@@ -70,3 +70,9 @@ def test_maps_with_new_rows(supred, tmp_path, rows):
     dump_svmlight_file(X, y, str(new), zero_based=True)
     result = supred("map", path, "--new", new, "--out", tmp_path / "m.html", "--quiet")
     assert "has the column 'x0' that the model does not know" in result.error_line
+
+
+def test_as_many_features_as_a_table_may_have(supred, tmp_path):
+    (tmp_path / "wide.svm").write_text("1 1:1 100000:2\n0 5:1\n" * 20)
+    fit = ("fit", tmp_path / "wide.svm", "--target", "label", "--method", "LowDimSVC")
+    assert supred(*fit, "--folds", "0", "--out", tmp_path / "m").code == 0

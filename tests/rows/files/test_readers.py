@@ -368,3 +368,24 @@ def test_npy_files_that_are_damaged_or_hold_no_columns(tmp_path):
         path.write_bytes(broken)
         with pytest.raises(ValueError, match="is not a readable NPY file"):
             RowBlocks(path)
+
+
+def test_small_row_groups_are_read_together(tmp_path, monkeypatch):
+    """Each iteration of Arrow's costs more than a small group."""
+    pd = pytest.importorskip("pandas")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    frame = pd.DataFrame({"a": np.arange(50_000.0), "b": np.arange(50_000) % 3})
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=500)
+    monkeypatch.setattr("supred.rows.files.parquet.ParquetReader.BATCH_ROWS", 16_384)
+    asked = []
+    iterate = parquet.ParquetFile.iter_batches
+
+    def counted(file, batch_rows, groups, columns):
+        asked.append(len(groups))
+        return iterate(file, batch_rows, groups, columns)
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", counted)
+    rows = RowBlocks(tmp_path / "rows.parquet", target="b")
+    np.testing.assert_array_equal(rows.read(0, 50_000)[:, 0], frame["a"])
+    assert asked == [33, 33, 33, 1]
+    np.testing.assert_array_equal(rows.read(31_000, 40_000)[:, 0], frame["a"][31_000:40_000])

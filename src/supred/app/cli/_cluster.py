@@ -46,7 +46,7 @@ def fit(
         preparation.check(plan)
         preparation.check_size(plan)
         rows = source.matrix(plan.columns, plan.labelled)
-        sample = rows[sample_rows(len(plan.y), options.seed)].compute()
+        sample = rows[sample_rows(len(plan.y), len(plan.columns), options.seed)].compute()
         transformer = preparation.pipeline(plan.columns).fit(sample)
         width = transformer.transform(sample[:1]).shape[1]
         X = rows.map_blocks(

@@ -25,8 +25,9 @@ from supred.rows.files.row_blocks import RowBlocks
 
 # Estimators that train on rows that are not in memory.
 OUT_OF_CORE = ("LowDimSVC", "RBFNetClassifier")
-# Rows from which medians, means and deviations are learnt.
-MOST_SAMPLED = 100_000
+# Rows from which medians, means and deviations are learnt, and the numbers in them, as far as that
+# leaves a few rows.
+MOST_SAMPLED, MOST_SAMPLED_NUMBERS, FEWEST_SAMPLED = 100_000, 8_000_000, 100
 
 
 def fit(
@@ -55,7 +56,8 @@ def fit(
                 columns, found = source.copy_of(plan.columns), ([source.copy], "npy")
         if plan.is_sparse and plan.ignored:
             raise TableError("--exclude cannot be combined with svmlight files and --stream.")
-        chosen = np.flatnonzero(plan.labelled)[sample_rows(len(plan.y), options.seed)]
+        n_columns = 1 if plan.is_sparse else len(plan.columns)
+        chosen = np.flatnonzero(plan.labelled)[sample_rows(len(plan.y), n_columns, options.seed)]
         sample = rows_at(_blocks(options, found, columns), chosen)
         transformer = preparation.pipeline(plan.columns, sparse=plan.is_sparse).fit(sample)
         n_rows = len(plan.labelled)
@@ -124,12 +126,13 @@ def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
     return model, _blocks(options, found, columns, transform=prepared, **known)
 
 
-def sample_rows(n_rows: int, seed: int) -> np.ndarray:
+def sample_rows(n_rows: int, n_columns: int, seed: int) -> np.ndarray:
     """Return the rows that a preparation is learnt from: all, or a random sample."""
-    if n_rows <= MOST_SAMPLED:
+    most = min(MOST_SAMPLED, max(MOST_SAMPLED_NUMBERS // n_columns, FEWEST_SAMPLED))
+    if n_rows <= most:
         return np.arange(n_rows)
     rng = np.random.default_rng(seed)
-    return np.sort(rng.choice(n_rows, size=MOST_SAMPLED, replace=False))
+    return np.sort(rng.choice(n_rows, size=most, replace=False))
 
 
 def rows_at(rows: RowBlocks, chosen: np.ndarray) -> Any:

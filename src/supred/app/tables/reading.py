@@ -122,7 +122,7 @@ def open_files(
         return SparseSource(files, title), files, found
     readers = [open_reader(file, found, header=header) for file in files]
     for reader in readers:
-        _check_packed(reader)
+        _check_packed(reader, ParquetReader.BATCH_ROWS)
     return FileSource(readers, title, tell, copy if found in TEXT else None), files, found
 
 
@@ -160,10 +160,13 @@ def _read_npz(path: Path, title: str) -> MemorySource:
     return MemorySource.of_matrix(X, title, named, labels)
 
 
-def _check_packed(reader: FileReader) -> None:
-    """Raise a TableError if a Parquet file has far more numbers than its size tells."""
+def _check_packed(reader: FileReader, most_rows: int = 2**63) -> None:
+    """Raise a TableError if the rows of a Parquet file take far more memory than its size tells.
+
+    `most_rows` is how many are held at a time.
+    """
     if isinstance(reader, ParquetReader):  # the others take a byte or more for a number
-        n_bytes = reader.n_rows * reader.n_columns * 8
+        n_bytes = min(reader.n_rows, most_rows) * reader.n_columns * 8
         _check_growth(reader.path, reader.title, n_bytes)
 
 

@@ -255,7 +255,8 @@ class SparseSource(Source):
     @cached_property
     def whole(self) -> Any:
         """All rows by the indices of the files, as a CSR matrix; the files are not read again."""
-        rows = RowBlocks(self.files, format="svmlight", zero_based=True)
+        n_features = self.layout([])[1]["n_features"]
+        rows = RowBlocks(self.files, format="svmlight", n_features=n_features, zero_based=True)
         return rows.read(0, rows.shape[0])
 
     def matrix(self, columns: Sequence[Column]) -> Any:

@@ -119,7 +119,11 @@ def _numpy_types(X: Any) -> Any:
 
     Of nullable columns Dask would make an array of objects.
     """
-    nullable = {name: float for name, kind in X.dtypes.items() if not isinstance(kind, np.dtype)}
+    nullable = {
+        name: float_type(getattr(kind, "numpy_dtype", float))
+        for name, kind in X.dtypes.items()
+        if not isinstance(kind, np.dtype)
+    }
     return X.astype(nullable) if nullable else X
 
 

@@ -132,9 +132,9 @@ class ParquetReader(FileReader):
                     pre_buffer=False,
                     read_dictionary=texts,
                 ) as file:
-                    # Group by group: the texts of a column are kept until the last batch.
-                    for group in range(first_group, self.metadata.num_row_groups):
-                        for batch in file.iter_batches(self.BATCH_ROWS, [group], columns):
+                    # A few groups at a time: the texts of a column are kept until the last batch.
+                    for groups in self._runs(first_group):
+                        for batch in file.iter_batches(self.BATCH_ROWS, groups, columns):
                             missing -= batch.num_rows
                             self.check_unchanged(unchanged)
                             yield batch
@@ -144,6 +144,17 @@ class ParquetReader(FileReader):
                 raise ValueError(
                     f"{self.title} is damaged and cannot be read: {one_line(error)}; write it anew."
                 ) from None
+
+    def _runs(self, first_group: int) -> Iterator[list[int]]:
+        """Yield row groups that follow each other and have the rows of a batch, or one group."""
+        run: list[int] = []
+        for group in range(first_group, self.metadata.num_row_groups):
+            run.append(group)
+            if self.group_starts[group + 1] - self.group_starts[run[0]] >= self.BATCH_ROWS:
+                yield run
+                run = []
+        if run:
+            yield run
 
     def _next(self) -> np.ndarray:
         batch = next(self._stream)
