@@ -16,7 +16,8 @@ def test_a_parquet_file_of_very_many_rows(supred, tmp_path, way):
     path, zeros = tmp_path / "t.parquet", np.zeros(5_000_000)
     parquet.write_table(pyarrow.table({"a": zeros, "y": np.arange(len(zeros)) % 2}), path)
     line = supred("fit", path, "--target", "y", *FIT, tmp_path / "m", *way).error_line
-    assert "would unpack to 80000000, more than 100 times as many" in line
+    assert "would unpack to" in line
+    assert "more than 100 times as many" in line
     assert "--stream" not in line
 
 

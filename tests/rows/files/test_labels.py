@@ -113,7 +113,8 @@ def test_long_labels_of_a_small_file_are_refused_in_little_memory(distinct, tmp_
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
 
 
-def test_the_texts_of_a_row_group_are_let_go(tmp_path):
+def test_the_texts_of_a_row_group_are_let_go(tmp_path, monkeypatch):
+    monkeypatch.setattr(ParquetReader, "BATCH_ROWS", 500)
     words = [str(k) * 500 for k in range(4000)]
     path = write(tmp_path / "a.parquet", words, row_group_size=500, use_dictionary=False)
     (reader,) = RowBlocks(path, target="y")._readers

@@ -21,6 +21,8 @@ from supred.rows.files.parquet import ParquetReader
 from supred.rows.files.readers import MOST_GROWTH, FileReader, most_unpacked
 
 TEXT = ("csv", "tsv")
+# What the label of a row takes while a table is streamed, of which there is little else.
+LABEL_BYTES = 32
 # Arrays of an NPZ file that are read: rows, labels and names of the columns.
 ROWS, LABELS, NAMES = ("X", "x", "data"), ("y", "target", "label", "labels"), "feature_names"
 
@@ -122,7 +124,7 @@ def open_files(
         return SparseSource(files, title), files, found
     readers = [open_reader(file, found, header=header) for file in files]
     for reader in readers:
-        _check_packed(reader, ParquetReader.BATCH_ROWS)
+        _check_packed(reader, streamed=True)
     return FileSource(readers, title, tell, copy if found in TEXT else None), files, found
 
 
@@ -160,13 +162,13 @@ def _read_npz(path: Path, title: str) -> MemorySource:
     return MemorySource.of_matrix(X, title, named, labels)
 
 
-def _check_packed(reader: FileReader, most_rows: int = 2**63) -> None:
-    """Raise a TableError if the rows of a Parquet file take far more memory than its size tells.
-
-    `most_rows` is how many are held at a time.
-    """
+def _check_packed(reader: FileReader, *, streamed: bool = False) -> None:
+    """Raise a TableError if the rows of a Parquet file take far more memory than its size tells."""
     if isinstance(reader, ParquetReader):  # the others take a byte or more for a number
-        n_bytes = min(reader.n_rows, most_rows) * reader.n_columns * 8
+        n_bytes = reader.n_rows * reader.n_columns * 8
+        if streamed:  # a batch of the numbers is held at a time, and the label of each row
+            batch = min(reader.n_rows, ParquetReader.BATCH_ROWS) * reader.n_columns * 8
+            n_bytes = max(batch, reader.n_rows * LABEL_BYTES)
         _check_growth(reader.path, reader.title, n_bytes)
 
 
