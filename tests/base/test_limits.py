@@ -22,6 +22,8 @@ from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import ExportError
 from supred.common.arguments import OutOfRangeError
 from supred.export import load_model, save_model, to_c, to_javascript, to_onnx
+from supred.numerics.decisions import scored_in_double
+from supred.rbf_net import map as rbf_map
 from tests.family import blobs, read_only
 
 ALL = (
@@ -393,3 +395,28 @@ def test_models_of_extreme_rows_refuse_those_of_files(tmp_path):
         ):
             with pytest.raises(ValueError, match="out-of-core rows keep their own unit"):
                 model.predict(rows)
+
+
+def test_a_map_of_a_network_that_diverged(monkeypatch):
+    latent_rows = rbf_map.latent_rows
+    monkeypatch.setattr(rbf_map, "latent_rows", lambda *given: latent_rows(*given) * np.nan)
+    with pytest.raises(ValueError, match="the first network of the map diverged"):
+        RBFNetClassifier(1, max_iter=20, random_state=0).fit(X, y)
+
+
+def test_scores_of_huge_weights_in_single_precision():
+    single = X.astype(np.float32)
+    model = LowDimSVC(random_state=0).fit(single, y)
+    assert model.decision_function(single).dtype == np.float32
+    assert scored_in_double(1e38 * model.coef_, model.intercept_)
+    model.coef_, model._scores_in_double = 1e38 * model.coef_, True
+    assert np.isfinite(model.decision_function(single)).all()
+    assert model.transform(single).dtype == np.float32
+
+
+@pytest.mark.parametrize("mapping", ["rbf", "linear"])
+def test_weights_of_a_mapping_too_large_for_single_precision(mapping, monkeypatch):
+    monkeypatch.setattr("supred.low_dim_svm.mappings.basis.MOST_IN_SINGLE", 1e-3)
+    model = LowDimSVC(mapping=mapping, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"alpha=.*: the weights of the mapping grow to"):
+        model.fit(X.astype(np.float32), y)

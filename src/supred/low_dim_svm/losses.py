@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from supred.common.arrays import is_foreign, place_of
+from supred.common.arrays import cast, is_foreign, place_of
 from supred.low_dim_svm.g_step import (
     FEW_ROWS,
     SVM_TOL,
@@ -20,7 +20,7 @@ from supred.low_dim_svm.g_step import (
 from supred.low_dim_svm.z_step import compiled_z_step, hinge_z_step, two_class_z_step
 from supred.low_dim_svm.z_step_log import class_scores, log_z_step, row_losses
 from supred.numerics.compiled import is_there, worthwhile
-from supred.numerics.decisions import linear_scores, task_signs
+from supred.numerics.decisions import linear_scores, scored_in_double, task_signs
 
 if TYPE_CHECKING:
     from supred.rows.values import RowValues
@@ -155,6 +155,7 @@ class HingeLoss:
 
     def scores(self, Z: np.ndarray, classifier: Parameters) -> np.ndarray:
         """Return the scores of the classes."""
+        Z = cast(Z, float) if scored_in_double(*classifier) else Z
         return linear_scores(Z, *classifier, self.n_classes, self.multi_class)
 
 
@@ -200,6 +201,7 @@ class LogLoss:
 
     def scores(self, Z: np.ndarray, classifier: Parameters) -> np.ndarray:
         """Return the scores of the classes, or the one score of two classes."""
+        Z = cast(Z, float) if scored_in_double(*classifier) else Z
         return linear_scores(Z, *classifier, self.n_classes, "ovr")
 
 

@@ -6,13 +6,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from supred.base.streamed_classifier import StreamedClassifier
+from supred.common.arrays import cast
 from supred.low_dim_svm.alternation import Result
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import BasisMapping
 from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.low_dim_svm.settings import svms_of
 from supred.low_dim_svm.z_step_log import class_scores
-from supred.numerics.decisions import linear_scores
+from supred.numerics.decisions import linear_scores, scored_in_double
 
 
 class LowDimModel(StreamedClassifier):
@@ -24,6 +25,7 @@ class LowDimModel(StreamedClassifier):
         "coef_",
         "intercept_",
         "multi_class_",
+        "_scores_in_double",
         "history_",
         "n_iter_",
         "best_iter_",
@@ -38,12 +40,14 @@ class LowDimModel(StreamedClassifier):
     coef_: np.ndarray
     intercept_: np.ndarray
     multi_class_: str
+    _scores_in_double = False
 
     def _keep(self, result: Result, classes: np.ndarray) -> None:
         """Copy what was found into the fitted attributes; the one place that does."""
         self.classes_ = classes
         self.mapping_ = result.mapping
         self.coef_, self.intercept_ = result.coef, result.intercept
+        self._scores_in_double = scored_in_double(result.coef, result.intercept)
         self._fitted_loss = self.loss
         self.multi_class_ = svms_of(self.multi_class, len(classes), self.loss)
         self.history_ = result.history
@@ -57,9 +61,11 @@ class LowDimModel(StreamedClassifier):
         return self.mapping_.project(X)
 
     def _decide(self, Z: np.ndarray) -> np.ndarray:
+        Z = cast(Z, float) if self._scores_in_double else Z
         return linear_scores(Z, self.coef_, self.intercept_, len(self.classes_), self.multi_class_)
 
     def _class_scores(self, Z: np.ndarray) -> np.ndarray:
+        Z = cast(Z, float) if self._scores_in_double else Z
         return class_scores(Z, self.coef_, self.intercept_)
 
     def _model_arrays(self) -> list[np.ndarray]:

@@ -4,7 +4,11 @@ from itertools import combinations
 
 import numpy as np
 
+from supred.common.arguments import largest_magnitude
 from supred.common.arrays import place_of, type_name
+
+# Scores of coordinates far from the training, times larger weights, overflow in single precision.
+LARGE_WEIGHT = 1e4
 
 
 def task_signs(class_index: np.ndarray, n_classes: int, multi_class: str) -> np.ndarray:
@@ -61,6 +65,11 @@ def decision_scores(values: np.ndarray, n_classes: int, multi_class: str) -> np.
         summed[:, first] += value
         summed[:, second] -= value
     return votes + summed / 3 / (place.xp.abs(summed) + 1)
+
+
+def scored_in_double(coef: np.ndarray, intercept: np.ndarray) -> bool:
+    """Tell whether scores may be too large for single precision."""
+    return max(largest_magnitude(coef), largest_magnitude(intercept)) > LARGE_WEIGHT
 
 
 def linear_scores(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from supred.common.arguments import all_finite
 from supred.low_dim_svm.starts import sphere_codes
 from supred.rbf_net.choices import (
     Candidate,
@@ -135,6 +136,11 @@ def train_map(
                 for k in range(copies)
             ]
         )
+        if not all_finite(Z):
+            raise ValueError(
+                "the first network of the map diverged: its coordinates are not finite; lower "
+                "noise, learning_rate or gamma."
+            )
         index = np.tile(training.table.index[rows], copies)
         weights = np.tile(training.table.weights[rows], copies).astype(float)
         scaling = scaling_of(Z, weights)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.base.state import present_attributes
-from supred.common.arguments import largest_magnitude
+from supred.common.arguments import OutOfRangeError, largest_magnitude
 from supred.common.arrays import cast, is_foreign, on_host, place_of, tall_product, type_name
 from supred.common.threads import Scratch, one_blas_thread
 from supred.low_dim_svm.mappings.f_step import NormalEquations
@@ -21,6 +21,8 @@ from supred.low_dim_svm.visit import Coordinates
 from supred.rows.blocks import LEAST_BLOCK_ROWS, Rows, parts_of, rows_of
 
 MEGABYTE = 2**20
+# Weights of a mapping may be so large where rows are in single precision.
+MOST_IN_SINGLE = 1e30
 # F of so many rows at a time takes a fifth less than of a whole block.
 CHUNK = 800
 
@@ -100,9 +102,19 @@ class BasisMapping(ABC):
         change = self._equations.solve(way - ridge * W, ridge)
         self.W, shift = W + change, moves.total / self._total
         self.w0 = self.w0 + shift - self.mean @ change
+        self._check_weights()
         # 2 way . change - change . G change, of which G change is way - ridge W
         explained = (change * (way + ridge * self.W)).sum()
         return max(0.0, float(moves.squares - explained - moves.total @ shift))
+
+    def _check_weights(self) -> None:
+        """Raise an error if W does not fit into the precision of the rows."""
+        if self.rows.dtype == np.float32 and largest_magnitude(self.W) > MOST_IN_SINGLE:
+            raise OutOfRangeError(
+                f"alpha={self.alpha:g}: the weights of the mapping grow to "
+                f"{largest_magnitude(self.W):.2g}, too large for single precision; raise alpha, or "
+                "give the rows in double precision."
+            )
 
     def project(self, X: Any) -> np.ndarray:
         """Return F of any rows."""

@@ -82,6 +82,7 @@ class LinearMapping(BasisMapping):
         duals = roots * self._equations.solve(roots * (Z - center), 2.0 * self.alpha / mu)
         self.W = np.asarray(self._wide.T @ duals) - np.outer(self.mean, duals.sum(axis=0))
         self.w0 = center - self.mean @ self.W
+        self._check_weights()
         left = np.square(Z - np.asarray(self._wide @ self.W) - self.w0).sum(axis=1)
         return float(self._weights @ left)
 
