@@ -132,7 +132,7 @@ def gathered(values: Any, name: str) -> Any:
     if not is_dask(values):
         return values
     _check_one_column(values, name)
-    return np.asarray(values.compute()).reshape(-1)
+    return _plain(values.compute())
 
 
 def encoded(values: Any, name: str) -> EncodedLabels:

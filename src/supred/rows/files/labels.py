@@ -95,7 +95,9 @@ def _coded(reader: FileReader, name: str, values: Any, most: int, *, as_real: bo
             values = values.cast(values.type.value_type)
         if as_real and pa.types.is_integer(values.type):
             values = values.cast(pa.float64())  # 1 is the label 1.0 of another file
-        chunks = values.dictionary_encode().chunks
+        if not pa.types.is_dictionary(values.type):
+            values = values.dictionary_encode()
+        chunks = values.chunks
         n_bytes = sum(chunk.dictionary.nbytes for chunk in chunks)
         if n_bytes <= most:
             return [
