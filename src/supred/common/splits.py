@@ -8,9 +8,7 @@ from sklearn.model_selection import check_cv
 from supred.common.arguments import one_line
 
 
-def given_splits(
-    cv: Any, X: Any, class_index: np.ndarray, *, name: str = "cv"
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def given_splits(cv: Any, X: Any, class_index: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return training and test rows of each fold, or raise a ValueError that says what is wrong.
 
     Parameters
@@ -19,8 +17,6 @@ def given_splits(
         As scikit-learn's `check_cv` takes it.
     X : object of n_rows rows
     class_index : ndarray of shape (n_rows,)
-    name : str
-        What to call `cv` in an error.
 
     Examples
     --------
@@ -36,13 +32,13 @@ def given_splits(
         splits = [(rows[train], rows[test]) for train, test in given]
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(
-            f"{name} gives no pairs of training and test rows among {len(rows)} rows "
+            f"cv gives no pairs of training and test rows among {len(rows)} rows "
             f"({one_line(error)}); use a number of folds or a splitter of scikit-learn's."
         ) from error
     if not splits:
-        raise ValueError(f"{name}={cv!r} gives no split; give at least one.")
+        raise ValueError(f"cv={cv!r} gives no split; give at least one.")
     for fold, (train, test) in enumerate(splits):
         if not (len(train) and len(test)):
             what = "training" if not len(train) else "test"
-            raise ValueError(f"{name}: fold {fold} has no {what} rows; use other folds.")
+            raise ValueError(f"cv: fold {fold} has no {what} rows; use other folds.")
     return splits

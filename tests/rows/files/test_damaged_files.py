@@ -83,7 +83,9 @@ def test_damaged_pages_of_parquet_name_the_file(tmp_path):
     table = pyarrow.table({"a": RNG.normal(size=9000), "y": np.arange(9000) % 3})
     parquet.write_table(table, path, compression="zstd", use_dictionary=False)
     whole = path.read_bytes()
-    for start in (4, 20):  # numbers in the middle have no check sum
+    # Pages have no check sum, so older Arrow reads the middle of one as numbers of any size.
+    places = (4, 20, len(whole) // 2) if int(pyarrow.__version__.split(".")[0]) > 14 else (4, 20)
+    for start in places:
         path.write_bytes(whole[:start] + bytes(200) + whole[start + 200 :])
         rows = RowBlocks(path, target="y", columns=["a"])
         assert f"{path} is damaged and cannot be read" in message_of(rows.rows().whole)
