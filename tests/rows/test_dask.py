@@ -410,7 +410,8 @@ def test_nullable_columns_are_numbers(client, made):
     labels = dd.from_pandas(pd.Series(y).astype("Int64"), npartitions=3)
     model = made(early_stopping=True, random_state=0).fit(rows, labels)
     assert model.classes_.dtype.kind == "i"
-    np.testing.assert_array_equal(model.transform(rows).compute(), model.transform(frame))
+    # how many rows a product has may change its last digits
+    np.testing.assert_allclose(model.transform(rows).compute(), model.transform(frame), 1e-9)
     single = dd.from_pandas(frame[["b"]].astype("Float32"), npartitions=3)
     assert made(random_state=0, max_iter=3).fit(single, labels).transform(single).dtype == "float32"
     frame.loc[40, "b"] = pd.NA

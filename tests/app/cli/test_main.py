@@ -77,7 +77,7 @@ def test_closed_streams(arguments, closed, message, model, table):
         assert (done.returncode, done.stderr) == (0, "")
         assert len(done.stdout.splitlines()) == 61
     else:
-        assert (done.returncode, done.stdout) == (2, "")
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
         assert message in done.stderr
         assert len(done.stderr.splitlines()) == 1, done.stderr
 

@@ -58,10 +58,23 @@ class _Closed(io.TextIOBase):
 
 def _open_what_is_closed() -> None:
     """Put something in the place of streams that the caller has closed, which are None."""
+    for stream, number in ((sys.stdin, 0), (sys.stdout, 1), (sys.stderr, 2)):
+        if stream is None and not _is_open(number):
+            # Else the next file that is opened gets the number, and what libraries print.
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
     if sys.stdout is None:
         sys.stdout = _Closed()
     if sys.stderr is None:  # print would write messages among the results
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _is_open(number: int) -> bool:
+    """Tell whether a file descriptor is open."""
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 
 
 def _run(options: argparse.Namespace) -> int:
