@@ -240,7 +240,9 @@ class TextLayout:
             self._explain(data, title, first_line)
         try:
             return arrow_csv.read_csv(
-                io.BytesIO(data),
+                # A file of Python's would be let go in a thread, which ends the process with an
+                # abort now and then if that is at its exit.
+                pa.BufferReader(data),
                 # One block, so that rows cannot be cut inside of quotes.
                 arrow_csv.ReadOptions(column_names=names, block_size=len(data) + 1),
                 arrow_csv.ParseOptions(
