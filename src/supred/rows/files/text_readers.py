@@ -240,9 +240,7 @@ class TextLayout:
             self._explain(data, title, first_line)
         try:
             return arrow_csv.read_csv(
-                # A file of Python's would be let go in a thread, which ends the process with an
-                # abort now and then if that is at its exit.
-                pa.BufferReader(data),
+                _copied(data),
                 # One block, so that rows cannot be cut inside of quotes.
                 arrow_csv.ReadOptions(column_names=names, block_size=len(data) + 1),
                 arrow_csv.ParseOptions(
@@ -274,6 +272,17 @@ class TextLayout:
                 f"{title}, line {first_line + rows.line_num - 1}: cannot be read as a table "
                 f"({error})."
             ) from None
+
+
+def _copied(data: bytes) -> Any:
+    """Return bytes as an Arrow buffer that Python has no part in.
+
+    Arrow lets go of what it has read in a thread of its own. If that is an object of Python's and
+    the process is about to end, the thread aborts it.
+    """
+    stream = import_pyarrow().BufferOutputStream()
+    stream.write(data)
+    return stream.getvalue()
 
 
 def _first_row(file: IO[bytes]) -> tuple[bytes, int]:
