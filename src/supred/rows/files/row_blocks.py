@@ -182,9 +182,11 @@ class RowBlocks(ReadSource):
         if columns is None:
             columns = [name for k, name in enumerate(names) if k not in apart]
         wanted, chosen = [], []
+        by_name = {name: place for place, name in enumerate(names)}
         for column in columns:
             name = column.name if isinstance(column, Column) else column
-            place = names.index(name) if name in names else index(first, name, "columns")
+            known = isinstance(name, str) and name in by_name
+            place = by_name[name] if known else index(first, name, "columns")
             chosen.append(place)
             wanted.append(column if isinstance(column, Column) else Column(names[place], "number"))
         if len(set(chosen)) < len(chosen) or set(chosen) & set(apart):
