@@ -23,7 +23,7 @@ from supred.common.files import atomic_write
 
 DESCRIPTION = "description.json"
 FORMAT = "supred"
-VERSION = 3
+VERSION = 4
 # One date for all, so that equal models are equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
 # A file may declare so many bytes of content, and its description so many; Python's objects take
