@@ -185,8 +185,8 @@ class RowBlocks(ReadSource):
         by_name = {name: place for place, name in enumerate(names)}
         for column in columns:
             name = column.name if isinstance(column, Column) else column
-            known = isinstance(name, str) and name in by_name
-            place = by_name[name] if known else index(first, name, "columns")
+            place = by_name.get(name) if isinstance(name, str) else None
+            place = index(first, name, "columns") if place is None else place
             chosen.append(place)
             wanted.append(column if isinstance(column, Column) else Column(names[place], "number"))
         if len(set(chosen)) < len(chosen) or set(chosen) & set(apart):
