@@ -10,6 +10,7 @@ import pytest
 
 from supred import RowBlocks
 from supred.rows.files import text_readers
+from supred.rows.files.parquet import ParquetReader
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -150,3 +151,34 @@ def test_columns_of_wide_files_are_found_at_once(tmp_path):
     rows = RowBlocks(path, columns=names[::-1])
     assert time.process_time() - began < 5
     assert rows.feature_names.tolist() == names[::-1]
+
+
+def test_parquet_rows_after_a_read_that_failed(tmp_path, monkeypatch):
+    monkeypatch.setattr(ParquetReader, "BATCH_ROWS", 5)
+    write(tmp_path / "rows.parquet", X)
+    rows, encode = RowBlocks(tmp_path / "rows.parquet"), ParquetReader.encode
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    rows.read(0, 5)
+    monkeypatch.setattr(ParquetReader, "encode", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rows.read(5, 10)
+    monkeypatch.setattr(ParquetReader, "encode", encode)
+    np.testing.assert_array_equal(rows.read(5, 10), X[5:10])
+
+
+def test_the_shape_after_a_transform_that_failed(tmp_path):
+    write(tmp_path / "rows.npy", X)
+    found = iter([KeyboardInterrupt(), X[:1, :2]])
+
+    def transform(rows):
+        if isinstance(made := next(found), BaseException):
+            raise made
+        return made
+
+    rows = RowBlocks(tmp_path / "rows.npy", transform=transform)
+    with pytest.raises(KeyboardInterrupt):
+        _ = rows.shape
+    assert rows.shape == (500, 2)

@@ -223,8 +223,8 @@ class RowBlocks(ReadSource):
         """Number of rows and of features; text files are read once to tell."""
         n_rows = int(self._row_starts()[-1])
         if self.transform is not None and not self._transformed:
-            self._transformed = True
             first = self.transform(self._read(0, 1))
+            self._transformed = True
             if self.feature_names is not None and first.shape[1] != self.n_features:
                 self.feature_names = None
             self.n_features = first.shape[1]
