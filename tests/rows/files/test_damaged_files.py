@@ -182,3 +182,11 @@ def test_the_shape_after_a_transform_that_failed(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         _ = rows.shape
     assert rows.shape == (500, 2)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(5, 5), (-1, 3), (0, 501), (500, 501), (0, 2.0)])
+@pytest.mark.parametrize("suffix", ["npy", "parquet", "csv"])
+def test_rows_that_are_not_there(suffix, start, stop, tmp_path):
+    write(tmp_path / f"rows.{suffix}", X)
+    with pytest.raises(ValueError, match=r"^(start|stop)=.* is out of range"):
+        RowBlocks(tmp_path / f"rows.{suffix}").read(start, stop)
