@@ -200,7 +200,9 @@ class TextLayout:
         try:
             fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
         except csv.Error as error:  # lines that end with a carriage return alone, say
-            raise ValueError(f"{title}: the first line is no row of a table ({error}).") from None
+            raise ValueError(
+                f"{title}: the first line is not a row of a table ({error})."
+            ) from None
         check_width(len(fields), title)
         if header:
             check_header(fields, title)
