@@ -23,7 +23,7 @@ from supred.common.files import atomic_write
 
 DESCRIPTION = "description.json"
 FORMAT = "supred"
-VERSION = 3
+VERSION = 4
 # One date for all, so that equal models are equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
 # A file may declare so many bytes of content, and its description so many; Python's objects take
@@ -136,7 +136,7 @@ def read_container(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 
 def open_container(
     path: str | os.PathLike[str], kind: str, *, max_bytes: int | None
 ) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
-    """Yield the value of a file as its description has it, and what unpacks it or a part of it.
+    """Yield the encoded value of a file, and the function that decodes it or a part of it.
 
     Whatever goes wrong in the block is a ModelFileError; parameters are those of
     `read_container`. With ``max_bytes=None`` the file must be as ``compress=False`` writes it:
@@ -158,7 +158,7 @@ def open_container(
         declared = sum(part.file_size for part in archive.infolist())
         check_size(path, declared, max_bytes)
         if max_bytes is None and declared > n_bytes:
-            raise ModelFileError(f"{path} declares {declared} bytes of content in {n_bytes}.")
+            raise ModelFileError(f"{path} declares {declared} bytes of content, but has {n_bytes}.")
         n_described = archive.getinfo(DESCRIPTION).file_size
         if n_described > MAX_DESCRIPTION_BYTES:
             raise ModelFileError(f"{path} has a description of more than 4 MB, which cannot be.")

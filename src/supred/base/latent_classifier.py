@@ -295,7 +295,7 @@ class LatentClassifier(
         return {**self.get_params(deep=False), **fitted}
 
     def _forget(self) -> None:
-        """Remove what an earlier fit found, of which this one may find a part only."""
+        """Remove the attributes of an earlier fit: this one may not set all of them."""
         for name in self._fitted_attributes:
             self.__dict__.pop(name, None)
 

@@ -46,7 +46,7 @@ def are_ready(X: Any, n_features: int | None) -> bool:
 
 
 def canonical(X: Any, *, zeros_count: bool) -> Any:
-    """Return sparse rows with each entry once; as an array if they are so full that it is smaller.
+    """Return sparse rows without duplicate entries, or as an array where that takes less memory.
 
     Differences of squares, by which sparse rows are compared, lose the digits of a full column
     that lies far from zero.

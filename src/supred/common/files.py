@@ -11,7 +11,7 @@ from typing import IO
 
 from supred.common.arguments import one_line
 
-# What a system says of a disk or a quota that is full; it does not say which file it was.
+# Errors of a full disk or quota; they do not name the file.
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 # Letters of a name that an error shows.
 LONGEST_NAME = 80

@@ -362,7 +362,8 @@ class LowDimSVCCV(LowDimModel):
         return hasattr(self, "mapping_")
 
     def _project(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
+        if not hasattr(self, "mapping_"):
+            check_is_fitted(self)
         return super()._project(X)
 
 

@@ -336,9 +336,9 @@ def eigenbasis(G: np.ndarray, *, rounding: float = 1e-8) -> np.ndarray:
     ValueError
         If the kernel matrix has negative eigenvalues.
     """
-    # SciPy 1.11 asks "evd", the quickest for all eigenvectors, for too little room if there is one.
     if not G.any():
         raise ValueError("kernel: the kernel matrix is zero; use another kernel or other rows.")
+    # SciPy 1.11 asks "evd", the quickest for all eigenvectors, for too little room if there is one.
     s, V = eigh(0.5 * (G + G.T), driver="evd" if len(G) > 1 else "ev", overwrite_a=True)
     if s[0] < -rounding * max(s[-1], 0.0) or s[-1] <= 0:
         raise ValueError(

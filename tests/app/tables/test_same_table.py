@@ -213,7 +213,7 @@ WRONG = {
     "not UTF-8": ("a,b,kind\n1,2,caf\xe9\n".encode("latin-1"), "not a text file in UTF-8 (line 2"),
     "nothing but gaps": ("a,b,kind\n" + ",?,x\n,NA,y\n" * 4, "no column is left to learn from"),
     "the target alone": ("kind\n" + "x\ny\n" * 4, "no column is left to learn from"),
-    "carriage returns alone": ("a,b,kind\r" + "1,2,x\r" * 3, "first line is no row of a table"),
+    "carriage returns alone": ("a,b,kind\r" + "1,2,x\r" * 3, "first line is not a row of a table"),
     "UTF-16": ("a,b,kind\n1,2,x\n".encode("utf-16-le"), "holds NUL characters"),
     "header only": ("a,b,kind\n", "no rows"),
     "empty": ("", "is empty"),

@@ -1,6 +1,7 @@
 """Files that are damaged, deceive, or change while they are used: one line that names the file."""
 
 import os
+import time
 from functools import partial
 from itertools import pairwise
 
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 
 from supred import RowBlocks
+from supred.rows.files import text_readers
+from supred.rows.files.parquet import ParquetReader
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -126,3 +129,64 @@ def test_more_rows_than_a_file_of_this_size_may_have(tmp_path):
     assert f"{path} has {path.stat().st_size} bytes and would unpack to 9000000 rows" in message_of(
         lambda: RowBlocks(path, target="y")
     )
+
+
+@pytest.mark.parametrize("before", ["", "a,b\n1,2\n"])
+def test_a_quote_that_is_not_closed_is_found_without_reading_on(before, tmp_path, monkeypatch):
+    """The lines that follow it are not searched again and again, nor kept as a whole."""
+    monkeypatch.setattr(text_readers, "SEGMENT_BYTES", 200_000)
+    path = tmp_path / "rows.csv"
+    path.write_text(before + '"1,2\n' + "3,4\n" * 1_000_000)
+    began = time.process_time()
+    with pytest.raises(ValueError, match=r"line 3: cannot be read" if before else "first line"):
+        _ = RowBlocks(path).shape
+    assert time.process_time() - began < 10
+
+
+def test_columns_of_wide_files_are_found_at_once(tmp_path):
+    path = tmp_path / "rows.csv"
+    names = [f"column {k}" for k in range(30_000)]
+    path.write_text(",".join(names) + "\n" + "1," * 29_999 + "2\n")
+    began = time.process_time()
+    rows = RowBlocks(path, columns=names[::-1])
+    assert time.process_time() - began < 5
+    assert rows.feature_names.tolist() == names[::-1]
+
+
+def test_parquet_rows_after_a_read_that_failed(tmp_path, monkeypatch):
+    monkeypatch.setattr(ParquetReader, "BATCH_ROWS", 5)
+    write(tmp_path / "rows.parquet", X)
+    rows, encode = RowBlocks(tmp_path / "rows.parquet"), ParquetReader.encode
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    rows.read(0, 5)
+    monkeypatch.setattr(ParquetReader, "encode", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rows.read(5, 10)
+    monkeypatch.setattr(ParquetReader, "encode", encode)
+    np.testing.assert_array_equal(rows.read(5, 10), X[5:10])
+
+
+def test_the_shape_after_a_transform_that_failed(tmp_path):
+    write(tmp_path / "rows.npy", X)
+    found = iter([KeyboardInterrupt(), X[:1, :2]])
+
+    def transform(rows):
+        if isinstance(made := next(found), BaseException):
+            raise made
+        return made
+
+    rows = RowBlocks(tmp_path / "rows.npy", transform=transform)
+    with pytest.raises(KeyboardInterrupt):
+        _ = rows.shape
+    assert rows.shape == (500, 2)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(5, 5), (-1, 3), (0, 501), (500, 501), (0, 2.0)])
+@pytest.mark.parametrize("suffix", ["npy", "parquet", "csv"])
+def test_rows_that_are_not_there(suffix, start, stop, tmp_path):
+    write(tmp_path / f"rows.{suffix}", X)
+    with pytest.raises(ValueError, match=r"^(start|stop)=.* is out of range"):
+        RowBlocks(tmp_path / f"rows.{suffix}").read(start, stop)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from supred import RowBlocks
+from supred.rows.files import labels as labels_module
 from supred.rows.files.parquet import ParquetReader
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -172,3 +173,18 @@ def test_numbers_beyond_double_precision_are_named_without_a_warning(tmp_path):
     for source in (RowBlocks(tmp_path / "a.npy"), mapped, ArraySource(rows)):
         with pytest.raises(ValueError, match="contains infinity: column 0 of row 1"):
             source.rows().whole()
+
+
+def test_the_texts_of_a_row_group_are_looked_at_once(tmp_path, monkeypatch):
+    """Each part of a column comes with the texts of its row group, used or not."""
+    labels = [f"row {k // 2}" for k in range(2000)]
+    seen = []
+    texts_of = labels_module.texts_of
+    monkeypatch.setattr(
+        labels_module, "texts_of", lambda texts: seen.append(len(texts)) or texts_of(texts)
+    )
+    monkeypatch.setattr(ParquetReader, "BATCH_ROWS", 50)
+    for column in (labels, pyarrow.array(labels).dictionary_encode()):
+        seen.clear()
+        assert labels_of(write(tmp_path / "rows.parquet", column)).tolist() == labels
+        assert 1000 <= sum(seen) <= 2000

@@ -353,7 +353,7 @@ def test_bad_paths(tmp_path):
         with pytest.raises(ValueError, match=re.escape(f"path={path!r} is not a path; give")):
             RowBlocks(path)
     (tmp_path / "a.dat").touch()
-    with pytest.raises(ValueError, match="cannot be told"):
+    with pytest.raises(ValueError, match="cannot be inferred from the name"):
         RowBlocks(tmp_path / "a.dat")
 
 

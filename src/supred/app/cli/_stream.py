@@ -25,8 +25,8 @@ from supred.rows.files.row_blocks import RowBlocks
 
 # Estimators that train on rows that are not in memory.
 OUT_OF_CORE = ("LowDimSVC", "RBFNetClassifier")
-# Rows from which medians, means and deviations are learnt, and the numbers in them, as far as that
-# leaves a few rows.
+# Medians, means and deviations are learnt from a sample: so many rows at most, and fewer of a wide
+# table, but a few in any case.
 MOST_SAMPLED, MOST_SAMPLED_NUMBERS, FEWEST_SAMPLED = 100_000, 8_000_000, 100
 
 

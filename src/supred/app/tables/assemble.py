@@ -257,8 +257,8 @@ def check_columns(
     extra = [name for name in names if name not in allowed]
     if extra:
         raise TableError(
-            f"{title} has {_columns(extra)} that the model does not know; "
-            "leave them out with --exclude."
+            f"{title} has {_columns(extra)} that the model does not know; leave "
+            f"{'it' if len(extra) == 1 else 'them'} out with --exclude."
         )
 
 

@@ -268,7 +268,7 @@ class SparseSource(Source):
         return X.toarray() if X.shape[0] * X.shape[1] <= MOST_DENSE_NUMBERS else X
 
     def layout(self, columns: Sequence[Column]) -> tuple[list[int], dict[str, Any]]:
-        """Return where columns are in rows that are read by the indices of the files, and how."""
+        """Return the places of columns, and options of `RowBlocks` that put each at its index."""
         places = [int(column.name.removeprefix("x")) for column in columns]
         last = max([*places, int(self.names[-1].removeprefix("x"))])
         return places, {"n_features": last + 1, "zero_based": True}

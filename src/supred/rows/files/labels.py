@@ -97,7 +97,7 @@ def _coded(reader: FileReader, name: str, values: Any, most: int, *, as_real: bo
             values = values.cast(pa.float64())  # 1 is the label 1.0 of another file
         if not pa.types.is_dictionary(values.type):
             values = values.dictionary_encode()
-        chunks = values.chunks
+        chunks = [_without_unused(chunk) for chunk in values.chunks]
         n_bytes = sum(chunk.dictionary.nbytes for chunk in chunks)
         if n_bytes <= most:
             return [
@@ -110,6 +110,16 @@ def _coded(reader: FileReader, name: str, values: Any, most: int, *, as_real: bo
     except ValueError as error:
         problem = one_line(error)
     raise ValueError(f"{reader.title}: the column {name!r} {problem}")
+
+
+def _without_unused(chunk: Any) -> Any:
+    """Return a dictionary array without texts that no row has: a file may give all in each part."""
+    if len(chunk.dictionary) <= len(chunk):
+        return chunk
+    pa = import_pyarrow()
+    used = chunk.indices.unique().drop_null()
+    indices = pa.compute.index_in(chunk.indices, value_set=used)
+    return pa.DictionaryArray.from_arrays(indices, chunk.dictionary.take(used))
 
 
 def _check_kinds(readers: Sequence[FileReader], name: str) -> set[str]:

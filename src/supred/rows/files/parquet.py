@@ -73,6 +73,7 @@ class ParquetReader(FileReader):
         """Return the numbers of some rows; those that follow the last ones come quickest."""
         if start != self._position:
             self._seek(start)
+        self._position = -1  # what is interrupted is read again from its row group on
         pieces, missing = [], stop - start
         while missing:
             batch = self._rest if self._rest is not None else self._next()

@@ -62,12 +62,12 @@ class RowBlocks(ReadSource):
         Precision to work in. By default files in single precision stay so, and the rest is
         double.
     n_features : int, optional
-        Number of features of svmlight files, which do not tell; by default the last that occurs,
-        up to 100 000. Give that of the training to files of other rows.
+        Number of features of svmlight files, which do not state it; by default the largest index
+        that occurs, up to 100 000. For files of other rows give the number of the training.
     zero_based : bool or "auto", default="auto"
-        Whether the features of svmlight files count from 0 or from 1. "auto" is from 0 if a
-        feature of index 0 occurs, else from 1; where `n_features` is given and both fit, it is an
-        error. It is True or False once `shape` is known.
+        Whether the features of svmlight files count from 0 or from 1. With "auto" they count from
+        0 if the index 0 occurs, else from 1; if `n_features` is given and both are possible, that
+        is an error. The attribute is True or False once `shape` is known.
     cache : bool, default=False
         Keep the rows in memory once they are read, and let an estimator keep what it makes of
         them as it does for an array (see `cache_size` of `LowDimSVC`). Without it nothing of
@@ -153,7 +153,7 @@ class RowBlocks(ReadSource):
         else:
             for name, given in (("n_features", n_features), ("zero_based", zero_based)):
                 if given not in (None, "auto"):
-                    raise ValueError(f"{name} is for svmlight files; other files tell it.")
+                    raise ValueError(f"{name} is for svmlight files only.")
             self._settle_columns(columns)
         if dtype is None:
             self.dtype = np.result_type(*(reader.dtype for reader in self._readers))
@@ -182,9 +182,11 @@ class RowBlocks(ReadSource):
         if columns is None:
             columns = [name for k, name in enumerate(names) if k not in apart]
         wanted, chosen = [], []
+        by_name = {name: place for place, name in enumerate(names)}
         for column in columns:
             name = column.name if isinstance(column, Column) else column
-            place = names.index(name) if name in names else index(first, name, "columns")
+            place = by_name.get(name) if isinstance(name, str) else None
+            place = index(first, name, "columns") if place is None else place
             chosen.append(place)
             wanted.append(column if isinstance(column, Column) else Column(names[place], "number"))
         if len(set(chosen)) < len(chosen) or set(chosen) & set(apart):
@@ -221,8 +223,8 @@ class RowBlocks(ReadSource):
         """Number of rows and of features; text files are read once to tell."""
         n_rows = int(self._row_starts()[-1])
         if self.transform is not None and not self._transformed:
-            self._transformed = True
             first = self.transform(self._read(0, 1))
+            self._transformed = True
             if self.feature_names is not None and first.shape[1] != self.n_features:
                 self.feature_names = None
             self.n_features = first.shape[1]
@@ -286,6 +288,9 @@ class RowBlocks(ReadSource):
         start, stop : int
             First row and the row after the last.
         """
+        n_rows = int(self._row_starts()[-1])
+        check_integer("start", start, low=0, high=n_rows - 1)
+        check_integer("stop", stop, low=start + 1, high=n_rows)
         rows = self._read(start, stop)
         if self.transform is not None:
             rows = self.transform(rows)

@@ -88,9 +88,9 @@ def settle_features(
     if zero_based == "auto":
         if n_features is not None and 0 < first <= last < n_features:
             raise ValueError(
-                f"{highest.title} has features of index {first} to {last}, of which n_features="
-                f"{n_features} does not tell whether they count from 0 or from 1; pass "
-                "zero_based=True or False, whichever holds for the file of the training."
+                f"{highest.title} has features of index {first} to {last}, which fit n_features="
+                f"{n_features} whether they count from 0 or from 1; pass zero_based=True or False, "
+                "as it is for the training file."
             )
         zero_based = first == 0
     if first == 0 and not zero_based:

@@ -105,8 +105,7 @@ class SegmentedReader(FileReader):
                 if not data:
                     return
                 data += file.readline()
-                while data.count(b'"') % 2 and (more := file.readline()):
-                    data += more  # a line break inside of quotes
+                data += _rest_of_row(file, data)
                 yield Segment(offset, len(data), line), data
                 line += data.count(b"\n")
 
@@ -201,7 +200,9 @@ class TextLayout:
         try:
             fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
         except csv.Error as error:  # lines that end with a carriage return alone, say
-            raise ValueError(f"{title}: the first line is no row of a table ({error}).") from None
+            raise ValueError(
+                f"{title}: the first line is not a row of a table ({error})."
+            ) from None
         check_width(len(fields), title)
         if header:
             check_header(fields, title)
@@ -260,17 +261,19 @@ class TextLayout:
         """Raise an error that names the first line that is wrong, if one is."""
         lines = io.StringIO(_decoded(data, title, first_line), newline="")
         rows = csv.reader(lines, delimiter=self.separator, strict=True)
+        line = first_line  # where a row begins
         try:
             for row in rows:
                 if row and len(row) != len(self.fields):
                     raise ValueError(
-                        f"{title}, line {first_line + rows.line_num - 1}: {len(row)} fields where "
-                        f"the first line has {len(self.fields)}."
+                        f"{title}, line {line}: {len(row)} fields where the first line has "
+                        f"{len(self.fields)}."
                     )
+                line = first_line + rows.line_num
         except csv.Error as error:
             raise ValueError(
-                f"{title}, line {first_line + rows.line_num - 1}: cannot be read as a table "
-                f"({error})."
+                f"{title}, line {line}: cannot be read as a table ({error}); check the quotes of "
+                "the row that begins there."
             ) from None
 
 
@@ -288,9 +291,18 @@ def _copied(data: bytes) -> Any:
 def _first_row(file: IO[bytes]) -> tuple[bytes, int]:
     """Return the first row of a text table, and where it ends."""
     line = file.readline()
-    while line.count(b'"') % 2 and (more := file.readline()):
-        line += more
+    line += _rest_of_row(file, line)
     return line, file.tell()
+
+
+def _rest_of_row(file: IO[bytes], data: bytes) -> bytes:
+    """Return the lines up to the end of the row that `data` ends in, if a quote is open there."""
+    lines, n_bytes, is_open = [], 0, data.count(b'"') % 2
+    while is_open and n_bytes < SEGMENT_BYTES and (line := file.readline()):
+        lines.append(line)
+        n_bytes += len(line)
+        is_open ^= line.count(b'"') % 2
+    return b"".join(lines)
 
 
 def _decoded(data: bytes, title: str, first_line: int) -> str:
