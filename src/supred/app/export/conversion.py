@@ -4,6 +4,7 @@ Only fitted attributes are read: parameters may have been set since.
 """
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from supred.app.export.steps import (
     Votes,
 )
 from supred.app.export.table_model import TableModel, feature_names
+from supred.base.container import MAX_BYTES
 from supred.common.arguments import one_line
 from supred.low_dim_svm.mappings.linear import LinearMapping
 from supred.low_dim_svm.mappings.rbf import RBFMapping
@@ -269,7 +271,15 @@ def _kernel(kernel: LandmarkKernel) -> list[Step]:
         raise ExportError(
             f"kernel={what} cannot be exported; use kernel='rbf', 'poly' or 'linear'."
         )
-    rows = _doubles(landmarks.toarray() if sparse.issparse(landmarks) else landmarks)
+    if sparse.issparse(landmarks):
+        n_bytes = 8 * prod(landmarks.shape)
+        if n_bytes > MAX_BYTES:
+            raise ExportError(
+                f"the {landmarks.shape[0]} sparse centres of the kernel would take {n_bytes} bytes "
+                f"as arrays, more than {MAX_BYTES}; use a smaller n_landmarks or fewer features."
+            )
+        landmarks = landmarks.toarray()
+    rows = _doubles(landmarks)
     if kernel.name == "rbf":
         return [Gaussians(rows, np.full(len(rows), float(kernel.gamma)))]
     if kernel.degree != int(kernel.degree):

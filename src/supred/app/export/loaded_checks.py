@@ -69,6 +69,7 @@ def _check_features(estimator: Any) -> None:
     n_features = estimator.n_features_in_
     whole = isinstance(n_features, int | np.integer) and not isinstance(n_features, bool)
     _require(whole and 0 < n_features <= MOST_FEATURES, "the number of features")
+    _require(0 < innermost(estimator).row_unit_ < np.inf, "the unit of the rows")
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
         _require(isinstance(names, np.ndarray) and names.dtype == object, "feature names")
@@ -97,7 +98,8 @@ def _check_answers(estimator: Any, last: Any, rows: Any) -> None:
     if getattr(last, "multitask_", False):
         expected = (n_rows, last.n_tasks_)
     _require(labels.shape in ((n_rows,), expected), "labels of another shape")
-    _require(bool(np.isin(labels, classes).all()), "labels that are not among the classes")
+    known = set(labels.ravel().tolist()) <= set(classes.tolist())
+    _require(known, "labels that are not among the classes")
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(rows))
         _require(scores.shape == expected, "scores of another shape")

@@ -162,6 +162,7 @@ class TableModel:
         estimator : fitted estimator
             Its columns are ``feature_names_in_``, or x0, x1 and so on.
         """
+        check_width(estimator.n_features_in_, "the model")
         columns = [Column(name, "number") for name in feature_names(estimator)]
         preparation = Preparation(impute="none", encode="none", scale="none")
         transformer = preparation.pipeline(columns).fit(np.zeros((1, len(columns))))
