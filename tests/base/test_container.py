@@ -55,6 +55,18 @@ def test_an_array_is_read_without_a_copy(tmp_path, dtype):
     assert peak_of_reading(tmp_path / "v") < 13 * MEGABYTE
 
 
+def test_one_long_text_is_read_without_a_copy(tmp_path):
+    write_container(tmp_path / "v", "values", np.array(["x" * 2 * MEGABYTE]))
+    assert peak_of_reading(tmp_path / "v") < 13 * MEGABYTE
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="long double is double here")
+def test_long_doubles_are_not_written(tmp_path):
+    with pytest.raises(ModelFileError, match=r"values holds .*, which cannot be saved"):
+        write_container(tmp_path / "v", "values", np.arange(3, dtype=np.longdouble))
+    assert not (tmp_path / "v").exists()
+
+
 def test_numbers_that_become_double_count_as_such(tmp_path):
     values = np.arange(2.0 * MEGABYTE)  # 8 MB in the file, 16 MB in memory
     write_container(tmp_path / "v", "values", values)

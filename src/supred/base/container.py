@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from supred._version import __version__
-from supred.base.packed_arrays import KINDS, open_part, read_array
+from supred.base.packed_arrays import is_plain, open_part, read_array
 from supred.base.state import from_state, registered_classes, to_state
 from supred.common.arguments import all_finite
 from supred.common.files import atomic_write
@@ -290,7 +290,7 @@ class _Encoder:
         return {"objects": [self.encode(v, where) for v in value.ravel()], "shape": value.shape}
 
     def _keep(self, array: np.ndarray, where: str) -> int:
-        if array.dtype.kind not in KINDS:
+        if not is_plain(array.dtype):
             raise ModelFileError(f"{where} holds {array.dtype}, which cannot be saved.")
         self.arrays.append(array)
         return len(self.arrays) - 1
