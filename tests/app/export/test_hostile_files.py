@@ -351,6 +351,15 @@ def test_a_model_whose_parts_do_not_fit_together_is_not_exported(monkeypatch):
             export(model)
 
 
+@pytest.mark.parametrize("classes", [np.array(1), np.arange(5)])
+def test_a_model_of_other_classes_than_scores_is_not_exported(classes):
+    model = LowDimSVC(n_centers=15, random_state=0).fit(*load_iris(return_X_y=True))
+    model.classes_ = classes
+    for export in (to_c, to_javascript, to_onnx):
+        with pytest.raises(ExportError, match="do not fit together"):
+            export(model)
+
+
 def set_mapping(node):
     """Let a linear mapping be called a mapping of Gaussians."""
     for key, value in node.items() if isinstance(node, dict) else enumerate(node):

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from supred.app.export.finite_form import ExportError, FiniteForm, Inputs, run, simplified
+from supred.app.export.finite_form import ExportError, FiniteForm, Inputs, simplified
 from supred.app.export.preparation_steps import steps_of_transformer, table_inputs_and_steps
 from supred.app.export.steps import (
     Absolute,
@@ -75,7 +75,9 @@ def finite_form_of(model: Any) -> FiniteForm:
     """
     try:
         form = _converted(model)
-        run(form.to_scores, run(form.to_latent, np.zeros((1, form.inputs.n_columns))))
+        n_scores, n_classes = form.n_scores, len(form.classes)
+        if form.decision == "largest" and n_scores != n_classes:
+            raise ValueError(f"{n_scores} scores for {n_classes} classes")
     except (ExportError, NotFittedError):
         raise
     except (AttributeError, LookupError, TypeError, ValueError) as error:
