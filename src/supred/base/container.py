@@ -242,6 +242,8 @@ class _Encoder:
     def encode(self, value: Any, where: str) -> Any:
         if value is None or isinstance(value, bool | int | float | str):
             return value
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
         if isinstance(value, np.generic):
             return {"scalar": self._keep(np.asarray(value), where)}
         if isinstance(value, np.ma.MaskedArray):
