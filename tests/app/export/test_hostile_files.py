@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
 
 from supred import CategorySpace, LowDimSVC
 from supred.app.export.conversion import finite_form_of
@@ -357,6 +359,16 @@ def test_a_model_of_other_classes_than_scores_is_not_exported(classes):
     model.classes_ = classes
     for export in (to_c, to_javascript, to_onnx):
         with pytest.raises(ExportError, match="do not fit together"):
+            export(model)
+
+
+def test_a_model_whose_numbers_overflow_together_is_not_exported():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(PCA(2), LowDimSVC(mapping="linear", random_state=0)).fit(X, y)
+    model[0].components_ = np.full((2, 4), 1e200)
+    model[1].mapping_.W = np.full_like(model[1].mapping_.W, 1e200)
+    for export in (to_c, to_javascript, to_onnx):
+        with pytest.raises(ExportError, match=r"do not fit together \(a number that is not finite"):
             export(model)
 
 

@@ -29,7 +29,7 @@ from supred.app.export.steps import (
 )
 from supred.app.export.table_model import TableModel, feature_names
 from supred.base.container import MAX_BYTES
-from supred.common.arguments import one_line
+from supred.common.arguments import all_finite, one_line
 from supred.low_dim_svm.mappings.linear import LinearMapping
 from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.numerics.kernel_basis import LandmarkKernel
@@ -74,7 +74,10 @@ def finite_form_of(model: Any) -> FiniteForm:
     ['Scale', 'Gaussians', 'Affine']
     """
     try:
-        form = _converted(model)
+        with np.errstate(all="ignore"):  # numbers of an edited file may overflow
+            form = _converted(model)
+        if not all(map(all_finite, form.arrays())):
+            raise ValueError("a number that is not finite")
         n_scores, n_classes = form.n_scores, len(form.classes)
         if form.decision == "largest" and n_scores != n_classes:
             raise ValueError(f"{n_scores} scores for {n_classes} classes")
