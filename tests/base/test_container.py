@@ -1,6 +1,7 @@
 """What is read from a file takes no more memory than was allowed."""
 
 import io
+import json
 import struct
 import tracemalloc
 import zipfile
@@ -52,6 +53,18 @@ def test_an_array_is_read_without_a_copy(tmp_path, dtype):
     values = np.zeros(8 * MEGABYTE // np.dtype(dtype).itemsize, dtype=dtype)
     write_container(tmp_path / "v", "values", values)
     assert peak_of_reading(tmp_path / "v") < 13 * MEGABYTE
+
+
+def test_one_long_text_is_read_without_a_copy(tmp_path):
+    write_container(tmp_path / "v", "values", np.array(["x" * 2 * MEGABYTE]))
+    assert peak_of_reading(tmp_path / "v") < 13 * MEGABYTE
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="long double is double here")
+def test_long_doubles_are_not_written(tmp_path):
+    with pytest.raises(ModelFileError, match=r"values holds .*, which cannot be saved"):
+        write_container(tmp_path / "v", "values", np.arange(3, dtype=np.longdouble))
+    assert not (tmp_path / "v").exists()
 
 
 def test_numbers_that_become_double_count_as_such(tmp_path):
@@ -128,4 +141,35 @@ def test_a_flipped_bit_is_found(tmp_path):
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     with pytest.raises(ModelFileError, match="CRC"):
+        read_container(path, "values")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "a\nb\x1b[31m" * 10_000},
+        {"version": ["x" * 10_000] * 10},
+        {"version": 1, "made_by": "a\nb\x1b[31m" * 10_000},
+        {"value": {"object": "a\nb\x1b[31m" * 10_000, "state": {}}},
+    ],
+)
+def test_what_a_file_says_is_shown_on_one_short_line(tmp_path, change):
+    path = tmp_path / "v"
+    write_container(path, "values", 1)
+    with zipfile.ZipFile(path) as archive:
+        document = json.loads(archive.read(DESCRIPTION))
+    replace(path, DESCRIPTION, json.dumps({**document, **change}).encode())
+    with pytest.raises(ModelFileError) as raised:
+        read_container(path, "values")
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < len(str(path)) + 200
+
+
+def test_a_zip_file_of_several_disks_is_damaged(tmp_path):
+    """Python raises an error where it is asked whether this is a ZIP file at all."""
+    path = tmp_path / "v"
+    write_container(path, "values", 1)
+    content, end = path.read_bytes()[:-22], path.read_bytes()[-22:]
+    path.write_bytes(content + struct.pack("<4sLQL", b"PK\x06\x07", 1, 0, 2) + end)
+    with pytest.raises(ModelFileError, match="is damaged"):
         read_container(path, "values")

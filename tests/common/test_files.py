@@ -102,6 +102,31 @@ def test_a_checkpoint_of_such_a_name_is_refused_when_fit_begins(monkeypatch, nam
     assert len(str(raised.value)) < 200
 
 
+def test_an_empty_name_is_not_that_of_the_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    with (
+        pytest.raises(ValueError, match="'' cannot be the name of a file; choose another"),
+        atomic_write("", overwrite=True),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_file_that_cannot_replace_another_leaves_nothing_behind(tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise PermissionError("no")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with (
+        pytest.raises(PermissionError, match="no"),
+        atomic_write(tmp_path / "a", overwrite=True) as file,
+    ):
+        file.write(b"new")
+    assert not list(tmp_path.iterdir())
+
+
 class BytesPath:
     def __fspath__(self):
         return b"state"

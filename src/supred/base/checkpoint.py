@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from supred._version import __version__
-from supred.base.container import ModelFileError, open_container, write_container
+from supred.base.container import ModelFileError, open_container, shown, write_container
 from supred.common.arguments import (
     check_integer,
     largest_magnitude,
@@ -124,8 +124,8 @@ class Checkpoint:
     def _differing(self, found: dict[str, Any]) -> list[str]:
         """Say in what another identity differs."""
         return [
-            f"{_short(name)} ({_short(found.get(name, 'none'))} there, "
-            f"{_short(self.identity.get(name, 'none'))} here)"
+            f"{shown(name)} ({shown(found.get(name, 'none'))} there, "
+            f"{shown(self.identity.get(name, 'none'))} here)"
             for name in {**self.identity, **found}
             if found.get(name) != self.identity.get(name)
         ]
@@ -196,10 +196,6 @@ def digest(array: np.ndarray) -> str:
     seen = hashlib.sha256(f"{array.shape} {array.dtype}".encode())
     seen.update(array.tobytes() if array.dtype == object else array.data)
     return seen.hexdigest()[:12]
-
-
-def _short(value: Any) -> str:
-    return " ".join(str(value).split())[:60]
 
 
 def _described(value: Any, name: str) -> str:

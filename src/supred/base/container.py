@@ -9,14 +9,14 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from supred._version import __version__
-from supred.base.packed_arrays import KINDS, open_part, read_array
+from supred.base.packed_arrays import is_plain, open_part, read_array
 from supred.base.state import from_state, registered_classes, to_state
 from supred.common.arguments import all_finite
 from supred.common.files import atomic_write
@@ -150,9 +150,10 @@ def open_container(
         raise ModelFileError(f"{path} is not an ordinary file; copy it to one.")
     n_bytes = os.path.getsize(path)
     check_size(path, n_bytes, max_bytes)
-    if not zipfile.is_zipfile(path):
-        raise ModelFileError(f"{path} is not a file of supred, or it was cut off.")
-    with one_line(path), zipfile.ZipFile(path) as archive:
+    with one_line(path), ExitStack() as opened:
+        if not zipfile.is_zipfile(path):
+            raise ModelFileError(f"{path} is not a file of supred, or it was cut off.")
+        archive = opened.enter_context(zipfile.ZipFile(path))
         if DESCRIPTION not in archive.namelist():
             raise ModelFileError(f"{path} is not a file of supred.")
         declared = sum(part.file_size for part in archive.infolist())
@@ -202,13 +203,27 @@ def _check_document(document: Any, path: Any, kind: str) -> None:
     if type(version) is not int or version != VERSION:  # True is not 1
         advice = "install a later supred"
         if isinstance(version, int) and version < VERSION:
-            advice = f"it was written by {document.get('made_by')}; make it again with this version"
+            writer = shown(document.get("made_by"))
+            advice = f"it was written by {writer}; make it again with this version"
         raise ModelFileError(
-            f"{path} has version {version!r} of the format, but supred {__version__} reads version "
-            f"{VERSION}; {advice}."
+            f"{path} has version {shown(repr(version))} of the format, but supred {__version__} "
+            f"reads version {VERSION}; {advice}."
         )
     if document.get("kind") != kind:
-        raise ModelFileError(f"{path} holds a {document.get('kind')}, not a {kind}.")
+        raise ModelFileError(f"{path} holds a {shown(document.get('kind'))}, not a {kind}.")
+
+
+def shown(value: Any) -> str:
+    r"""Return what a file says as a message may show it: one short line that prints.
+
+    Examples
+    --------
+    >>> from supred.base.container import shown
+    >>> shown("model\n\x1b[31m of mine")
+    'model [31m of mine'
+    """
+    printable = (letter if letter.isprintable() else " " for letter in str(value)[:1000])
+    return " ".join("".join(printable).split())[:60]
 
 
 def _entry(name: str, method: int) -> zipfile.ZipInfo:
@@ -227,6 +242,8 @@ class _Encoder:
     def encode(self, value: Any, where: str) -> Any:
         if value is None or isinstance(value, bool | int | float | str):
             return value
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
         if isinstance(value, np.generic):
             return {"scalar": self._keep(np.asarray(value), where)}
         if isinstance(value, np.ma.MaskedArray):
@@ -275,7 +292,7 @@ class _Encoder:
         return {"objects": [self.encode(v, where) for v in value.ravel()], "shape": value.shape}
 
     def _keep(self, array: np.ndarray, where: str) -> int:
-        if array.dtype.kind not in KINDS:
+        if not is_plain(array.dtype):
             raise ModelFileError(f"{where} holds {array.dtype}, which cannot be saved.")
         self.arrays.append(array)
         return len(self.arrays) - 1
@@ -326,7 +343,8 @@ class _Decoder:
     def _object(self, value: dict[str, Any]) -> Any:
         made = self.classes.get(value["object"])
         if made is None:
-            raise ModelFileError(f"the file names a class {value['object']!r} that is not known.")
+            name = shown(repr(value["object"]))
+            raise ModelFileError(f"the file names a class {name} that is not known.")
         return from_state(made, {key: self.decode(v) for key, v in value["state"].items()})
 
     def _load(self, number: int, *, double: bool = False) -> np.ndarray:

@@ -7,8 +7,9 @@ from typing import IO
 
 import numpy as np
 
-# Arrays hold truth values, whole numbers, floating-point numbers or texts.
-KINDS = "biufUS"
+# Arrays hold truth values, whole numbers, floating-point numbers or texts; long doubles are not the
+# same on every machine.
+KINDS, LARGEST_FLOAT = "biufUS", 8
 # So much of an array is unpacked at a time, and its header is no longer than this.
 PIECE_BYTES, MAX_HEADER_BYTES = 2**20, 2**16
 
@@ -21,18 +22,25 @@ def read_array(archive: zipfile.ZipFile, name: str, *, double: bool = False) -> 
     with open_part(archive, name) as file:
         shape, fortran_order, dtype = _array_header(file)
         single = dtype.kind == "f" and dtype.itemsize == 4
-        if dtype.kind not in KINDS or not dtype.itemsize or (double and not single):
+        if not (is_plain(dtype) and dtype.itemsize) or (double and not single):
             raise ValueError(f"an array of {dtype}")
         # Before any memory is taken: the header must say what the file holds.
         n_bytes = archive.getinfo(name).file_size - file.tell()
         if prod(shape) * dtype.itemsize != n_bytes:
             raise ValueError(f"an array of shape {shape} in {n_bytes} bytes")
         values = np.empty(prod(shape), dtype=float if double else dtype)
-        step = max(1, PIECE_BYTES // dtype.itemsize)
-        for piece in (values[first : first + step] for first in range(0, len(values), step)):
-            content = file.read(len(piece) * dtype.itemsize)
-            piece[:] = np.frombuffer(content, dtype=dtype, count=len(piece))
+        # Bytes, because one text may be as long as the file; numbers where they become others.
+        filled, kind = (values, dtype) if double else (values.view(np.uint8), np.dtype(np.uint8))
+        step = PIECE_BYTES // kind.itemsize
+        for piece in (filled[first : first + step] for first in range(0, len(filled), step)):
+            content = file.read(len(piece) * kind.itemsize)
+            piece[:] = np.frombuffer(content, dtype=kind, count=len(piece))
     return values.reshape(shape, order="F" if fortran_order else "C")
+
+
+def is_plain(dtype: np.dtype) -> bool:
+    """Tell whether a file holds arrays of this type."""
+    return dtype.kind in KINDS and (dtype.kind != "f" or dtype.itemsize <= LARGEST_FLOAT)
 
 
 def array_shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:

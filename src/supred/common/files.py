@@ -39,6 +39,8 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
 
 def _check_name(path: str | os.PathLike[str]) -> None:
     """Raise a ValueError if the system takes no such name."""
+    if not os.fspath(path):  # as a Path it would be the folder that we are in
+        raise ValueError(f"{path!r} cannot be the name of a file; choose another.")
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -134,7 +136,11 @@ def _nameless(folder: Path) -> Opened | None:
             return
         # A new name cannot replace a file, a rename can.
         _give_name(descriptor, passing)
-        os.replace(passing, path)
+        try:
+            os.replace(passing, path)
+        except OSError:
+            passing.unlink()
+            raise
 
     return descriptor, publish, lambda: None
 

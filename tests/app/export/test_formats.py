@@ -223,6 +223,13 @@ def test_large_integers_stay_apart_in_javascript(X):
     assert f'"{2**53}","{2**53 + 1}"' in to_javascript(model)
 
 
+def test_integers_beyond_the_signed_ones_keep_their_sign_in_onnx(X):
+    labels = np.where(np.arange(len(X)) % 2, 2**63 + 1, 2**64 - 1).astype(np.uint64)
+    model = LowDimSVC(n_centers=5, random_state=0).fit(X, labels)
+    expected = [str(label) for label in model.predict(X).tolist()]
+    assert run_onnx(to_onnx(model), X).labels == expected
+
+
 @pytest.mark.parametrize("kind", ["c", "javascript"])
 def test_a_gap_that_nothing_fills_is_an_error(kind, X, tmp_path):
     rows = X[:1].copy()

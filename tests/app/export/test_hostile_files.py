@@ -8,10 +8,15 @@ import zipfile
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
 
-from supred import LowDimSVC
-from supred.app.export.model_file import ModelFileError, load_model
+from supred import CategorySpace, LowDimSVC
+from supred.app.export.conversion import finite_form_of
+from supred.app.export.model_file import ModelFileError, load_model, load_table_model
+from supred.app.export.precision import precise
 from supred.base.container import DESCRIPTION
 from supred.export import ExportError, save_model, to_c, to_javascript, to_onnx
 
@@ -113,6 +118,7 @@ def set_table(**changes):
         (set_state(n_features_in_=True), "the number of features"),
         (set_state(n_features_in_=5), "damaged"),
         (set_state(classes_=[0, 1]), "classes"),
+        (set_state(_unit_exponent=100_000), "the unit of the rows"),
         (set_state(_n_features_out=7), "latent coordinates of another shape"),
         (set_state(_n_features_out=2**63), "latent coordinates of another shape"),
         (set_table(target=3), "target"),
@@ -206,6 +212,64 @@ def test_labels_beyond_number_do_not_become_objects(saved):
     assert peak < 30e6
 
 
+def peak_of(action):
+    """Return the most bytes that are taken."""
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def with_classes(classes):
+    """A model of so many classes that all score zero."""
+    model = LowDimSVC(n_centers=15, multi_class="ovr", random_state=0).fit(
+        *load_iris(return_X_y=True)
+    )
+    model.classes_, model.intercept_ = classes, np.zeros(len(classes))
+    model.coef_ = np.zeros((len(classes), model.coef_.shape[1]))
+    return model
+
+
+def test_long_labels_are_not_copied_again_and_again(tmp_path):
+    classes = np.arange(10_000).astype("U500")
+    save_model(with_classes(classes), tmp_path / "m.supred")
+    assert peak_of(lambda: load_model(tmp_path / "m.supred")) < 2 * classes.nbytes
+
+
+def test_the_precision_of_many_classes_is_measured_at_fewer_rows():
+    form = finite_form_of(with_classes(np.arange(100_000)))
+    assert peak_of(lambda: precise(form)) < 150e6
+
+
+def test_sparse_rows_of_very_many_features_stay_sparse(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "m.supred"
+    save_model(CategorySpace(random_state=0).fit(sparse.csr_array(X * np.eye(150, 4)), y), path)
+
+    def widen(node):
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            if key == "n_features_in_":
+                node[key] = 10**7
+            elif key == "shape":
+                node[key] = [value[0], 10**7]
+            elif isinstance(value, dict | list):
+                widen(value)
+
+    edit(path, widen)
+    model = load_model(path)
+
+    def refused():
+        with pytest.raises(ValueError, match="the model has 10000000 columns; at most 100000"):
+            load_table_model(path)
+        for export in (to_c, to_javascript, to_onnx):
+            with pytest.raises(ExportError, match="sparse centres of the kernel would take"):
+                export(model)
+
+    assert peak_of(refused) < 50e6
+
+
 def test_max_bytes(saved):
     with pytest.raises(ModelFileError, match="more than max_bytes=100; if you trust it"):
         load_model(saved, max_bytes=100)
@@ -288,6 +352,25 @@ def test_a_model_whose_parts_do_not_fit_together_is_not_exported(monkeypatch):
     monkeypatch.delattr(model.mapping_, "shift")
     for export in (to_c, to_javascript, to_onnx):
         with pytest.raises(ExportError, match=r"do not fit together .*; fit it anew"):
+            export(model)
+
+
+@pytest.mark.parametrize("classes", [np.array(1), np.arange(5)])
+def test_a_model_of_other_classes_than_scores_is_not_exported(classes):
+    model = LowDimSVC(n_centers=15, random_state=0).fit(*load_iris(return_X_y=True))
+    model.classes_ = classes
+    for export in (to_c, to_javascript, to_onnx):
+        with pytest.raises(ExportError, match="do not fit together"):
+            export(model)
+
+
+def test_a_model_whose_numbers_overflow_together_is_not_exported():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(PCA(2), LowDimSVC(mapping="linear", random_state=0)).fit(X, y)
+    model[0].components_ = np.full((2, 4), 1e200)
+    model[1].mapping_.W = np.full_like(model[1].mapping_.W, 1e200)
+    for export in (to_c, to_javascript, to_onnx):
+        with pytest.raises(ExportError, match=r"do not fit together \(a number that is not finite"):
             export(model)
 
 

@@ -23,7 +23,14 @@ from supred import (
     LowDimSVCCV,
     MaxMarginProjection,
 )
-from supred.app.export.model_file import ModelFileError, TableModel, load_model, save_model
+from supred.app.export.conversion import finite_form_of
+from supred.app.export.model_file import (
+    ModelFileError,
+    TableModel,
+    load_model,
+    load_table_model,
+    save_model,
+)
 from supred.app.tables.table import Table
 from supred.base.container import read_container, write_container
 from tests.app.export.conftest import COLUMNS
@@ -111,6 +118,23 @@ def test_pipelines_keep_names_and_steps(data, tmp_path):
     rows = X.copy()
     rows.iloc[::5, 1] = np.nan
     np.testing.assert_array_equal(back.transform(rows), model.transform(rows))
+
+
+@pytest.mark.parametrize("nothing", ["passthrough", None])
+def test_a_pipeline_may_begin_with_a_step_that_does_nothing(data, tmp_path, nothing):
+    X, y = data
+    model = Pipeline([("same", nothing), ("svm", LowDimSVC(n_centers=10, random_state=0))])
+    back = saved_and_loaded(model.fit(X, y), tmp_path / "m.supred")
+    np.testing.assert_array_equal(back.predict(X), model.predict(X))
+    table = load_table_model(tmp_path / "m.supred")
+    assert [column.name for column in table.columns] == ["x0", "x1", "x2", "x3"]
+    np.testing.assert_array_equal(finite_form_of(back).evaluate(X).labels, model.predict(X))
+
+
+def test_the_path_of_a_checkpoint_is_kept_as_text(data, tmp_path):
+    model = LowDimSVC(n_centers=10, checkpoint=tmp_path / "state", random_state=0).fit(*data)
+    back = saved_and_loaded(model, tmp_path / "m.supred")
+    assert back.checkpoint == str(tmp_path / "state")
 
 
 def test_searches(data, tmp_path):

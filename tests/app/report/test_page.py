@@ -2,6 +2,7 @@
 
 import json
 import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from supred.app.report import write_report
 from supred.app.report.charts import Bar, bar_chart, thinned, trace_chart
 from supred.app.report.html import tag, text
 from supred.app.report.packing import quantise, safe_json
+from supred.app.report.page import report_page
 from supred.app.report.sections import summary_table
 from supred.plotting.latent_model import Regions, robust_limits
 from tests.app.report.pages import EVIL, Page, changed, made_up, restored, unpack, written
@@ -81,6 +83,15 @@ def test_three_hundred_classes(tmp_path):
     assert 0 < len(packed["confused"]) <= 8
     predicted = (array(data["y"]) + array(packed["shift"])) % 300
     np.testing.assert_array_equal(predicted, comparison.methods[0].predicted)
+
+
+def test_confusions_take_no_memory_for_pairs_of_classes():
+    comparison = made_up(n_classes=5000)
+    tracemalloc.start()
+    report_page(comparison)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6
 
 
 def test_a_class_named_script_does_nothing(tmp_path):

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score, confusion_matrix
+from scipy import sparse
+from sklearn.metrics import balanced_accuracy_score
 
 from supred.app.comparison.peers import MAJORITY
 from supred.app.comparison.result import MethodResult
@@ -72,20 +73,23 @@ def best_method(methods: Sequence[MethodResult], metric: str = "error") -> Metho
     return order[0] if order and estimate(order[0], metric) is not None else None
 
 
-def confusion_of(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return how many rows of each class (rows) were predicted as each class (columns)."""
-    return confusion_matrix(y, predicted, labels=np.arange(n_classes))
+def confusion_of(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> sparse.csr_array:
+    """Return how many rows of each class (rows) were predicted as each class (columns).
+
+    Few pairs of many classes are ever confused, so the matrix is sparse.
+    """
+    ones = np.ones(len(y), dtype=np.int64)
+    return sparse.coo_array((ones, (y, predicted)), shape=(n_classes, n_classes)).tocsr()
 
 
-def most_confused(confusion: np.ndarray, n_listed: int) -> list[tuple[int, int, int]]:
+def most_confused(confusion: sparse.csr_array, n_listed: int) -> list[tuple[int, int, int]]:
     """Return the largest entries of a confusion matrix off its diagonal.
 
     Returns
     -------
     list of (true class, predicted class, rows), the most rows first
     """
-    counts = confusion.copy()
-    np.fill_diagonal(counts, 0)
-    order = np.argsort(-counts, axis=None, kind="stable")[:n_listed]
-    pairs = zip(*np.unravel_index(order, counts.shape), strict=True)
-    return [(int(i), int(j), int(counts[i, j])) for i, j in pairs if counts[i, j] > 0]
+    pairs = confusion.tocoo()
+    wrong = np.flatnonzero(pairs.row != pairs.col)
+    most = wrong[np.argsort(-pairs.data[wrong], kind="stable")][:n_listed]
+    return [(int(pairs.row[k]), int(pairs.col[k]), int(pairs.data[k])) for k in most]

@@ -4,6 +4,7 @@ Only fitted attributes are read: parameters may have been set since.
 """
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from supred.app.export.finite_form import ExportError, FiniteForm, Inputs, run, simplified
+from supred.app.export.finite_form import ExportError, FiniteForm, Inputs, simplified
 from supred.app.export.preparation_steps import steps_of_transformer, table_inputs_and_steps
 from supred.app.export.steps import (
     Absolute,
@@ -27,7 +28,8 @@ from supred.app.export.steps import (
     Votes,
 )
 from supred.app.export.table_model import TableModel, feature_names
-from supred.common.arguments import one_line
+from supred.base.container import MAX_BYTES
+from supred.common.arguments import all_finite, one_line
 from supred.low_dim_svm.mappings.linear import LinearMapping
 from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.numerics.kernel_basis import LandmarkKernel
@@ -72,8 +74,13 @@ def finite_form_of(model: Any) -> FiniteForm:
     ['Scale', 'Gaussians', 'Affine']
     """
     try:
-        form = _converted(model)
-        run(form.to_scores, run(form.to_latent, np.zeros((1, form.inputs.n_columns))))
+        with np.errstate(all="ignore"):  # numbers of an edited file may overflow
+            form = _converted(model)
+        if not all(map(all_finite, form.arrays())):
+            raise ValueError("a number that is not finite")
+        n_scores, n_classes = form.n_scores, len(form.classes)
+        if form.decision == "largest" and n_scores != n_classes:
+            raise ValueError(f"{n_scores} scores for {n_classes} classes")
     except (ExportError, NotFittedError):
         raise
     except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -269,7 +276,15 @@ def _kernel(kernel: LandmarkKernel) -> list[Step]:
         raise ExportError(
             f"kernel={what} cannot be exported; use kernel='rbf', 'poly' or 'linear'."
         )
-    rows = _doubles(landmarks.toarray() if sparse.issparse(landmarks) else landmarks)
+    if sparse.issparse(landmarks):
+        n_bytes = 8 * prod(landmarks.shape)
+        if n_bytes > MAX_BYTES:
+            raise ExportError(
+                f"the {landmarks.shape[0]} sparse centres of the kernel would take {n_bytes} bytes "
+                f"as arrays, more than {MAX_BYTES}; use a smaller n_landmarks or fewer features."
+            )
+        landmarks = landmarks.toarray()
+    rows = _doubles(landmarks)
     if kernel.name == "rbf":
         return [Gaussians(rows, np.full(len(rows), float(kernel.gamma)))]
     if kernel.degree != int(kernel.degree):

@@ -183,11 +183,12 @@ class FiniteForm:
 
     def numbers(self) -> int:
         """Return how many numbers the steps hold."""
-        return sum(
-            array.size
-            for step in self.to_latent + self.to_scores
-            for array in arrays_of(step).values()
-        )
+        return sum(array.size for array in self.arrays())
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return the arrays that the steps hold."""
+        steps = self.to_latent + self.to_scores
+        return [array for step in steps for array in arrays_of(step).values()]
 
 
 def run(steps: Sequence[Step], rows: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred.app.export.table_model import TableModel, innermost
+from supred.app.export.table_model import TableModel, innermost, outermost
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Column
 from supred.common.arguments import OutOfRangeError, all_finite
@@ -32,7 +32,8 @@ def check_model(model: Any) -> None:
     estimator = model.estimator if isinstance(model, TableModel) else model
     last = innermost(estimator)
     _check_classes(last.classes_)
-    _check_features(estimator)
+    _check_features(outermost(estimator))
+    _require(0 < last.row_unit_ < np.inf, "the unit of the rows")
     last.check_finite()
     if isinstance(model, TableModel):
         check_table(model)
@@ -78,7 +79,7 @@ def _check_features(estimator: Any) -> None:
 
 def _probes(model: Any, values: tuple[float, ...]) -> Any:
     table = isinstance(model, TableModel)
-    n_features = len(model.columns) if table else model.n_features_in_
+    n_features = len(model.columns) if table else outermost(model).n_features_in_
     if n_features > MOST_DENSE:
         return sparse.csr_matrix((2, n_features))
     rows = np.repeat(np.array(values)[:, None], n_features, axis=1)
@@ -97,7 +98,8 @@ def _check_answers(estimator: Any, last: Any, rows: Any) -> None:
     if getattr(last, "multitask_", False):
         expected = (n_rows, last.n_tasks_)
     _require(labels.shape in ((n_rows,), expected), "labels of another shape")
-    _require(bool(np.isin(labels, classes).all()), "labels that are not among the classes")
+    known = set(labels.ravel().tolist()) <= set(classes.tolist())
+    _require(known, "labels that are not among the classes")
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(rows))
         _require(scores.shape == expected, "scores of another shape")

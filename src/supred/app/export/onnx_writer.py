@@ -294,6 +294,8 @@ def _labels(graph: _Graph, form: FiniteForm, scores: str) -> Any:
         graph.rename(index, "label")
         return graph.onnx.helper.make_tensor_value_info("label", kinds.INT64, ["n"])
     kind = {"i": np.int64, "u": np.int64, "b": np.bool_, "f": np.float64}.get(classes.dtype.kind)
+    if classes.dtype.kind == "u" and classes.max() > np.iinfo(np.int64).max:
+        kind = np.uint64
     name = f"c{len(graph.initializers)}"
     if kind is None:
         texts = np.array([str(label) for label in classes.tolist()], dtype=object)

@@ -25,7 +25,8 @@ LARGEST_ERROR = 5e-6
 LARGEST_ROUNDING = 3e-6
 # Parts of an exponent of a Gaussian; far larger ones are infinite in single precision.
 LARGEST_EXPONENT = 1e30
-N_PROBES = 200
+# So many rows are tried, fewer where each has so many scores that these would take much memory.
+N_PROBES, MOST_SCORES = 200, 2**21
 
 
 @dataclass(frozen=True)
@@ -113,17 +114,18 @@ def _probes(form: FiniteForm) -> tuple[tuple[Step, ...], np.ndarray] | None:
     steps = form.to_latent + form.to_scores
     kernels = [k for k, step in enumerate(steps) if isinstance(step, Gaussians | Polynomials)]
     rng = np.random.default_rng(0)
+    n_probes = max(2, min(N_PROBES, MOST_SCORES // form.n_scores))
     if kernels:
         steps = steps[kernels[0] :]
         centers = arrays_of(steps[0])["centers"]
-        first, second = rng.integers(len(centers), size=(2, N_PROBES))
+        first, second = rng.integers(len(centers), size=(2, n_probes))
         rows = np.vstack([centers[first], 0.5 * (centers[first] + centers[second])])
     else:
         steps = _linear_end(steps)
         if not steps:
             return None
         matrix, offset = _composed(steps)
-        scores = rng.normal(size=(N_PROBES, len(offset)))
+        scores = rng.normal(size=(n_probes, len(offset)))
         rows = (scores - offset) @ np.linalg.pinv(matrix)
     return steps, rows.astype(np.float32).astype(float)
 
@@ -142,8 +144,11 @@ def _linear_end(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 def _composed(steps: tuple[Step, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return the matrix and the offset of affine steps one after the other."""
     last = steps[-1]
-    n_out = len(last.offset if isinstance(last, Affine) else last.scale)  # type: ignore[union-attr]
-    matrix, offset = np.eye(n_out), np.zeros(n_out)
+    if isinstance(last, Affine):  # of very many classes the square of their number is too much
+        matrix, offset, steps = last.matrix, last.offset, steps[:-1]
+    else:
+        n_out = len(last.scale)  # type: ignore[union-attr]
+        matrix, offset = np.eye(n_out), np.zeros(n_out)
     for step in reversed(steps):
         if isinstance(step, Affine):
             offset = offset + step.offset @ matrix

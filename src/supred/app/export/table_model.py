@@ -162,6 +162,7 @@ class TableModel:
         estimator : fitted estimator
             Its columns are ``feature_names_in_``, or x0, x1 and so on.
         """
+        check_width(outermost(estimator).n_features_in_, "the model")
         columns = [Column(name, "number") for name in feature_names(estimator)]
         preparation = Preparation(impute="none", encode="none", scale="none")
         transformer = preparation.pipeline(columns).fit(np.zeros((1, len(columns))))
@@ -200,8 +201,18 @@ def _unpacked(names: np.ndarray, lengths: np.ndarray, texts: dict[int, Any]) -> 
 
 def feature_names(fitted: Any) -> list[str]:
     """Return the names of a fitted estimator's columns; x0, x1 and so on where it has none."""
-    numbered = [f"x{j}" for j in range(fitted.n_features_in_)]
-    return [str(name) for name in getattr(fitted, "feature_names_in_", numbered)]
+    first = outermost(fitted)
+    numbered = [f"x{j}" for j in range(first.n_features_in_)]
+    return [str(name) for name in getattr(first, "feature_names_in_", numbered)]
+
+
+def outermost(model: Any) -> Any:
+    """Return what sees the rows first: a Pipeline may begin with steps that do nothing."""
+    if isinstance(model, Pipeline):
+        return outermost(next(s for _, s in model.steps if s not in (None, "passthrough")))
+    if isinstance(model, GridSearchCV | RandomizedSearchCV):
+        return outermost(model.best_estimator_)
+    return model
 
 
 def innermost(model: Any) -> Any:

@@ -186,5 +186,5 @@ class _Packer:
         packed["predictions"] = self.store.add(matrix.sum(axis=0).astype(np.uint32))
         packed["confused"] = most_confused(matrix, LISTED_CONFUSIONS)
         if self.n_classes <= MATRIX_CLASSES:
-            packed["confusion"] = self.store.add(matrix.astype(np.uint32))
+            packed["confusion"] = self.store.add(matrix.toarray().astype(np.uint32))
         return packed
