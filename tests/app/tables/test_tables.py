@@ -43,6 +43,7 @@ def test_quotes_line_ends_and_separators(tmp_path):
     text = 'a;b\r\n"1,5";"say ""x"""\r\n\r\n2;"two\nlines"\r\n'
     assert fields_of(tmp_path, text) == wanted
     assert fields_of(tmp_path, "a\tb\n1\t2,3\n") == {"a": ["1"], "b": ["2,3"]}
+    assert fields_of(tmp_path, '"a\tb;c;d",e\n1,2\n') == {"a\tb;c;d": ["1"], "e": ["2"]}
     assert fields_of(tmp_path, "\ufeffa,b\n1,2") == {"a": ["1"], "b": ["2"]}
     wanted = {"column1": ["1", "3"], "column2": ["2", "4"]}
     assert fields_of(tmp_path, "1,2\n3,4", header=False) == wanted

@@ -126,3 +126,23 @@ def test_more_rows_than_a_file_of_this_size_may_have(tmp_path):
     assert f"{path} has {path.stat().st_size} bytes and would unpack to 9000000 rows" in message_of(
         lambda: RowBlocks(path, target="y")
     )
+
+
+def test_a_quote_that_is_never_closed_is_read_once(tmp_path, monkeypatch):
+    """Work in proportion to the size: with the square of it, this would take an hour."""
+    monkeypatch.setattr("supred.rows.files.text_readers.SEGMENT_BYTES", 100)
+    path = tmp_path / "t.csv"
+    rows = "1,2\n" * 1_000_000
+    path.write_text('"a,b\n' + rows)
+    assert f"{path}: the first line is no row of a table" in message_of(lambda: RowBlocks(path))
+    path.write_text("a,b\n" + '"1,2\n' + rows)
+    assert f"{path}, line 2: cannot be read" in message_of(lambda: RowBlocks(path).shape)
+
+
+def test_rows_of_npy_files_lie_in_memory_row_by_row(tmp_path):
+    """As those of arrays: products of rows that lie otherwise differ in their last digits."""
+    for k, rows in enumerate((X, np.asfortranarray(X))):
+        np.save(tmp_path / f"{k}.npy", rows)
+        for columns in (None, [2, 0]):
+            block = RowBlocks(tmp_path / f"{k}.npy", columns=columns).read(3, 9)
+            assert block.flags.c_contiguous

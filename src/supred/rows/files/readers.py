@@ -166,7 +166,7 @@ class NpyReader(FileReader):
         """Return the numbers of some rows."""
         rows = self._read(start, stop)
         if self.places != list(range(self.n_columns)):
-            rows = rows[:, self.places]
+            rows = np.take(rows, self.places, axis=1)  # indexing would lay them out by columns
         return converted(rows, self.dtype)
 
     def parts(self, columns: list[int]) -> Iterator[Any]:
@@ -191,7 +191,7 @@ class NpyReader(FileReader):
             if not self.in_rows:
                 shape = self.n_rows, self.n_columns
                 mapped: Any = np.memmap(file, self.file_dtype, "r", self.offset, shape, order="F")
-                return native(np.array(mapped[start:stop]))
+                return native(np.array(mapped[start:stop], order="C"))
             file.seek(self.offset + start * self.n_columns * self.file_dtype.itemsize)
             numbers = np.fromfile(file, self.file_dtype, (stop - start) * self.n_columns)
             return native(numbers.reshape(stop - start, self.n_columns))

@@ -4,8 +4,10 @@ A first pass finds where the segments begin and how many rows each has; after it
 rows is read by parsing the segments that hold it. Nothing but the last segment is kept.
 """
 
+import codecs
 import csv
 import io
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -104,9 +106,7 @@ class SegmentedReader(FileReader):
                 data = file.read(SEGMENT_BYTES)
                 if not data:
                     return
-                data += file.readline()
-                while data.count(b'"') % 2 and (more := file.readline()):
-                    data += more  # a line break inside of quotes
+                data = _closed(data + file.readline(), file)
                 yield Segment(offset, len(data), line), data
                 line += data.count(b"\n")
 
@@ -197,11 +197,15 @@ class TextLayout:
                 f"{title} holds NUL characters in its first line; if it is in UTF-16, convert it, "
                 "such as with iconv -f utf-16 -t utf-8."
             )
-        separator = separator or ("\t" if "\t" in text else max(",;", key=text.count))
+        bare = re.sub('"[^"]*"', "", text)
+        separator = separator or ("\t" if "\t" in bare else max(",;", key=bare.count))
         try:
             fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
-        except csv.Error as error:  # lines that end with a carriage return alone, say
-            raise ValueError(f"{title}: the first line is no row of a table ({error}).") from None
+        except csv.Error as error:
+            reason: object = error
+            if "\r" in bare.strip():
+                reason = "lines end with a carriage return alone; convert them: tr '\\r' '\\n'"
+            raise ValueError(f"{title}: the first line is no row of a table ({reason}).") from None
         check_width(len(fields), title)
         if header:
             check_header(fields, title)
@@ -260,6 +264,7 @@ class TextLayout:
         """Raise an error that names the first line that is wrong, if one is."""
         lines = io.StringIO(_decoded(data, title, first_line), newline="")
         rows = csv.reader(lines, delimiter=self.separator, strict=True)
+        line = first_line  # with which the row begins
         try:
             for row in rows:
                 if row and len(row) != len(self.fields):
@@ -267,19 +272,28 @@ class TextLayout:
                         f"{title}, line {first_line + rows.line_num - 1}: {len(row)} fields where "
                         f"the first line has {len(self.fields)}."
                     )
+                line = first_line + rows.line_num
         except csv.Error as error:
             raise ValueError(
-                f"{title}, line {first_line + rows.line_num - 1}: cannot be read as a table "
-                f"({error})."
+                f"{title}, line {line}: cannot be read as a table ({error})."
             ) from None
 
 
 def _first_row(file: IO[bytes]) -> tuple[bytes, int]:
     """Return the first row of a text table, and where it ends."""
-    line = file.readline()
-    while line.count(b'"') % 2 and (more := file.readline()):
-        line += more
-    return line, file.tell()
+    return _closed(file.readline(), file), file.tell()
+
+
+def _closed(data: bytes, file: IO[bytes]) -> bytes:
+    """Return data with the lines that follow, up to the one that closes its quotes."""
+    is_open = data.count(b'"') % 2
+    if not is_open:
+        return data
+    whole = bytearray(data)
+    while is_open and (more := file.readline()):
+        whole += more
+        is_open = (is_open + more.count(b'"')) % 2
+    return bytes(whole)
 
 
 def _decoded(data: bytes, title: str, first_line: int) -> str:
@@ -287,7 +301,8 @@ def _decoded(data: bytes, title: str, first_line: int) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         line = first_line + data[: error.start].count(b"\n")
+        marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         raise ValueError(
             f"{title} is not a text file in UTF-8 (line {line}: {error.reason}); convert it, such "
-            "as with iconv -f latin1 -t utf-8."
+            f"as with iconv -f {'utf-16' if marked else 'latin1'} -t utf-8."
         ) from None
