@@ -141,6 +141,8 @@ def training_table(source: MemorySource | SparseSource, **options: Any) -> Table
     """
     plan = training_plan(source, **options)
     X = source.matrix(plan.columns)
+    if plan.is_sparse:  # whose summaries do not say it
+        check_finite(X, plan.columns, plan.title)
     row_names = [str(k + 1) for k in range(X.shape[0])]
     if plan.named_by is not None:
         with suppress(TableError):  # a column that was left out may hold neither numbers nor text
@@ -244,16 +246,18 @@ def check_columns(
     exclude : sequence of str
         Columns to leave out, by name or position.
     """
-    wanted = [column.name for column in columns]
     title = source.title
     left_out = {find_column(name, source.names, title) for name in exclude}
     names = [name for name in source.names if name not in left_out]
     there = set(names)
-    # Features that no row of an svmlight file names are there all the same.
-    missing = [name for name in wanted if name not in there]
-    if missing and not isinstance(source, SparseSource):
+    if isinstance(source, SparseSource):  # features that no row names are there all the same
+        lacks = [c for c in columns if c.name in left_out or not source.may_hold(c)]
+    else:
+        lacks = [c for c in columns if c.name not in there]
+    if lacks:
+        missing = [column.name for column in lacks]
         raise TableError(f"{title} lacks {_columns(missing)} that the model needs.")
-    allowed = {*wanted, *others}
+    allowed = {*(column.name for column in columns), *others}
     extra = [name for name in names if name not in allowed]
     if extra:
         raise TableError(
@@ -301,14 +305,29 @@ def model_table(
     return table
 
 
-def check_finite(X: Any, columns: Sequence[Column], title: str) -> None:
-    """Raise a TableError that names the column if a number is infinite, or far too large."""
+def check_finite(
+    X: Any, columns: Sequence[Column], title: str, rows: Sequence[int] | None = None
+) -> None:
+    """Raise a TableError that names the column if a number is infinite, or far too large.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, len(columns))
+    columns : sequence of Column
+    title : str
+    rows : sequence of int, optional
+        Which rows of the table these are; all by default.
+    """
     if hasattr(X, "tocsr"):
-        return
-    unusable = np.argwhere(np.abs(X) > LARGEST_IN_TABLE)
+        entries = X.tocoo()
+        large = np.flatnonzero(np.abs(entries.data) > LARGEST_IN_TABLE)[:1]
+        unusable = np.column_stack([entries.row[large], entries.col[large]])
+    else:
+        unusable = np.argwhere(np.abs(X) > LARGEST_IN_TABLE)
     if len(unusable):
-        row, place = unusable[0]
-        raise TableError(_unusable(title, columns[place].name, int(row)))
+        row, place = unusable[0].tolist()
+        row = row if rows is None else int(rows[row])
+        raise TableError(_unusable(title, columns[place].name, row))
 
 
 def _unusable(title: str, name: str, row: int) -> str:
