@@ -131,6 +131,19 @@ def test_identifiers_are_left_out_unless_kept():
     assert [column.name for column in kept.columns] == ["key", "size"]
 
 
+@pytest.mark.parametrize(("odd", "shown"), [("-", "'-' in row 8"), ("1,5", "'1,5' in row 8")])
+def test_one_odd_field_among_numbers_is_named(odd, shown):
+    sizes = [odd if k == 7 else f"{k}.5" for k in range(30)]
+    kinds = ["x", "y"] * 15
+    table = training_table(
+        source_of({"size": sizes, "rest": list(range(30)), "kind": kinds}), target="kind"
+    )
+    assert [column.name for column in table.columns] == ["rest"]
+    assert f"The column 'size' is not one of numbers, as it holds {shown}" in table.notes[0]
+    with pytest.raises(TableError, match=r"left to learn from\. The column 'size'"):
+        training_table(source_of({"size": sizes, "kind": kinds}), target="kind")
+
+
 def test_rows_without_a_label_can_be_dropped():
     raw = source_of({"a": ["1", "2", "3", "4"], "kind": ["x", "?", "y", "x"]})
     table = training_table(raw, target="kind", drop_unlabelled=True)

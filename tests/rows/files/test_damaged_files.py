@@ -146,3 +146,9 @@ def test_rows_of_npy_files_lie_in_memory_row_by_row(tmp_path):
         for columns in (None, [2, 0]):
             block = RowBlocks(tmp_path / f"{k}.npy", columns=columns).read(3, 9)
             assert block.flags.c_contiguous
+
+
+def test_a_file_that_is_none_of_numpy_is_not_called_a_pickle(tmp_path):
+    path = tmp_path / "t.npy"
+    path.write_text("a,b\n1,2\n")
+    assert message_of(lambda: RowBlocks(path)).endswith("file: it holds no array of numbers")

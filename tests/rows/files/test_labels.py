@@ -172,3 +172,14 @@ def test_numbers_beyond_double_precision_are_named_without_a_warning(tmp_path):
     for source in (RowBlocks(tmp_path / "a.npy"), mapped, ArraySource(rows)):
         with pytest.raises(ValueError, match="contains infinity: column 0 of row 1"):
             source.rows().whole()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_labels_that_differ_in_a_character_that_arrays_lose(kind, tmp_path):
+    path = tmp_path / f"t.{kind}"
+    if kind == "parquet":
+        write(path, ["u", "u\0", "v"])
+    else:
+        path.write_text("a,y\n1,u\n2,u\0\n3,v\n")
+    with pytest.raises(ValueError, match="ends with a NUL character"):
+        labels_of(path)

@@ -13,7 +13,13 @@ from supred.app.tables.labels import known_labels, labels_to_learn
 from supred.app.tables.sources import MemorySource, Source, SparseSource
 from supred.app.tables.table import Column, Plan, Table, TableError, check_labels
 from supred.common.arguments import listed
-from supred.rows.files.columns import LARGEST_IN_TABLE, MOST_TEXTS, Summary
+from supred.rows.files.columns import (
+    LARGEST_IN_TABLE,
+    LONGEST_SHOWN,
+    MOST_TEXTS,
+    Summary,
+    is_number,
+)
 
 # A text column with more distinct values than this, on more than half of the rows, names rows.
 LEAST_IDENTIFIERS = 20
@@ -80,6 +86,7 @@ def training_plan(
             columns.append(Column(name, "number"))
         elif name not in wanted and _names_rows(distinct[name], found):
             left_out.append(name)
+            odd = _odd_field(distinct[name], found)
             if _are_dates(distinct[name]):
                 notes.append(
                     f"The column {name!r} holds dates, which no method reads, and was left out; "
@@ -89,12 +96,15 @@ def training_plan(
             notes.append(
                 f"The text column {name!r} differs in most rows, as identifiers do, and was left "
                 f"out (--keep {name} uses it)."
+                if odd is None
+                else f"The column {name!r} is not one of numbers, as it holds {odd}, and was left "
+                "out; leave such a field empty, and write decimals with a point, to use it."
             )
             named_by = named_by or name
         else:
             columns.append(Column(name, "text", _values(distinct[name], name, title)))
     if not columns:
-        raise TableError(f"{title}: no column is left to learn from.")
+        raise TableError(" ".join([f"{title}: no column is left to learn from.", *notes[:1]]))
     n_missing = {c.name: summaries[c.name].n_missing for c in columns if c.kind == "number"}
     return Plan(
         title,
@@ -114,6 +124,15 @@ def _names_rows(distinct: set[str] | None, found: Summary) -> bool:
     """Tell whether a text column names rows rather than describing them."""
     count = MOST_TEXTS if distinct is None else len(distinct)
     return count > LEAST_IDENTIFIERS and count > found.n_rows / 2
+
+
+def _odd_field(distinct: set[str] | None, found: Summary) -> str | None:
+    """Return the first field that is no number of a column that is one of numbers for the rest."""
+    texts = [text.replace(",", ".", 1) for text in distinct or () if text]
+    if found.text is None or 2 * sum(map(is_number, texts)) <= len(texts):
+        return None
+    row, text = found.text
+    return f"{text[:LONGEST_SHOWN]!r} in row {row + 1}"
 
 
 def _are_dates(distinct: set[str] | None) -> bool:

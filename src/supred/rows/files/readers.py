@@ -138,9 +138,12 @@ class NpyReader(FileReader):
         try:
             mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
         except Exception as error:  # NumPy parses the header as an expression of Python's
-            raise ValueError(
-                f"{self.title} is not a readable NPY file: {one_line(error)}"
-            ) from None
+            reason = one_line(error)
+            if (
+                "pickle" in reason
+            ):  # it takes what it does not know for one, and tells how to load it
+                reason = "it holds no array of numbers"
+            raise ValueError(f"{self.title} is not a readable NPY file: {reason}") from None
         if not hasattr(mapped, "shape"):
             raise ValueError(f"{self.title} is not a readable NPY file: it holds several arrays.")
         matrix = isinstance(mapped, np.memmap) and mapped.ndim == 2 and mapped.shape[1] > 0
