@@ -151,3 +151,15 @@ def test_a_pipe_behind_a_link_is_refused_before_any_work(tmp_path):
     finally:
         os.close(receive)
         os.close(send)
+
+
+def test_an_empty_name_is_refused():
+    with pytest.raises(ValueError, match="is empty; give one"):
+        check_output("", overwrite=True)
+
+
+def test_a_folder_that_appears_meanwhile_is_kept(tmp_path):
+    path = tmp_path / "a"
+    with pytest.raises(OSError, match="a"), atomic_write(path, overwrite=True):
+        path.mkdir()
+    assert os.listdir(tmp_path) == ["a"]

@@ -195,6 +195,13 @@ def test_bad_tables(supred, table, model, tmp_path):
     holes = write_csv(tmp_path / "holes.csv", ["width", "length", "height"], [[1.0, 2.0, "inf"]])
     line = supred("predict", model, holes, "--stream").error_line
     assert "'height' holds an infinite number" in line
+    rows = [[1.0, 2.0, "inf" if k == 25 else 3.0] for k in range(30)]
+    far = write_csv(tmp_path / "far.csv", ["width", "length", "height"], rows)
+    with pytest.MonkeyPatch.context() as patch:  # rows are counted from the first, not in blocks
+        patch.setattr("supred.rows.blocks.LEAST_BLOCK_ROWS", 7)
+        patch.setattr("supred.rows.blocks.BLOCK_NUMBERS", 1)
+        line = supred("predict", model, far, "--stream", "--out", tmp_path / "p").error_line
+    assert "'height' holds an infinite number (row 26)" in line
     good = supred("predict", model, wide, "--stream", "--exclude", "colour")
     assert good.code == 0
     assert (

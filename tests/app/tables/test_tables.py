@@ -43,6 +43,7 @@ def test_quotes_line_ends_and_separators(tmp_path):
     text = 'a;b\r\n"1,5";"say ""x"""\r\n\r\n2;"two\nlines"\r\n'
     assert fields_of(tmp_path, text) == wanted
     assert fields_of(tmp_path, "a\tb\n1\t2,3\n") == {"a": ["1"], "b": ["2,3"]}
+    assert fields_of(tmp_path, '"a\tb;c;d",e\n1,2\n') == {"a\tb;c;d": ["1"], "e": ["2"]}
     assert fields_of(tmp_path, "\ufeffa,b\n1,2") == {"a": ["1"], "b": ["2"]}
     wanted = {"column1": ["1", "3"], "column2": ["2", "4"]}
     assert fields_of(tmp_path, "1,2\n3,4", header=False) == wanted
@@ -128,6 +129,19 @@ def test_identifiers_are_left_out_unless_kept():
     assert "'void' holds no value" in table.notes[1]
     kept = training_table(source_of(fields), target="kind", keep=["key"])
     assert [column.name for column in kept.columns] == ["key", "size"]
+
+
+@pytest.mark.parametrize(("odd", "shown"), [("-", "'-' in row 8"), ("1,5", "'1,5' in row 8")])
+def test_one_odd_field_among_numbers_is_named(odd, shown):
+    sizes = [odd if k == 7 else f"{k}.5" for k in range(30)]
+    kinds = ["x", "y"] * 15
+    table = training_table(
+        source_of({"size": sizes, "rest": list(range(30)), "kind": kinds}), target="kind"
+    )
+    assert [column.name for column in table.columns] == ["rest"]
+    assert f"The column 'size' is not one of numbers, as it holds {shown}" in table.notes[0]
+    with pytest.raises(TableError, match=r"left to learn from\. The column 'size'"):
+        training_table(source_of({"size": sizes, "kind": kinds}), target="kind")
 
 
 def test_rows_without_a_label_can_be_dropped():

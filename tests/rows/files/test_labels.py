@@ -188,3 +188,14 @@ def test_the_texts_of_a_row_group_are_looked_at_once(tmp_path, monkeypatch):
         seen.clear()
         assert labels_of(write(tmp_path / "rows.parquet", column)).tolist() == labels
         assert 1000 <= sum(seen) <= 2000
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_labels_that_differ_in_a_character_that_arrays_lose(kind, tmp_path):
+    path = tmp_path / f"t.{kind}"
+    if kind == "parquet":
+        write(path, ["u", "u\0", "v"])
+    else:
+        path.write_text("a,y\n1,u\n2,u\0\n3,v\n")
+    with pytest.raises(ValueError, match="ends with a NUL character"):
+        labels_of(path)

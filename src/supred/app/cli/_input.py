@@ -1,6 +1,8 @@
 """What the options name: a table, how it is prepared, a saved model."""
 
 import argparse
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from supred.app.export.model_file import TableModel, load_table_model
@@ -9,6 +11,7 @@ from supred.app.tables.preparation import Preparation
 from supred.app.tables.reading import read_builtin, read_source
 from supred.app.tables.sources import MemorySource, SparseSource
 from supred.app.tables.table import Table, TableError
+from supred.common.files import check_output
 
 
 def open_table(options: argparse.Namespace) -> MemorySource | SparseSource:
@@ -20,6 +23,20 @@ def open_table(options: argparse.Namespace) -> MemorySource | SparseSource:
     if options.input is None:
         raise TableError("no table was given; name a file, - or --dataset NAME.")
     return read_source(options.input, kind=options.format, header=not options.no_header)
+
+
+def check_outputs(options: argparse.Namespace, paths: Sequence[str]) -> None:
+    """Raise an error, before any work, if one of these files may not be written.
+
+    Those that the command reads may not, with --force neither.
+    """
+    given = [getattr(options, name, None) for name in ("input", "model", "results", "new")]
+    read = [name for one in given if one for name in ([one] if isinstance(one, str) else one)]
+    for path in paths:
+        check_output(path, overwrite=options.force)
+        for name in read:
+            if os.path.exists(path) and os.path.exists(name) and os.path.samefile(path, name):
+                raise TableError(f"{path} is read by this command; name another file to write.")
 
 
 def training_choices(options: argparse.Namespace) -> dict[str, Any]:

@@ -24,6 +24,13 @@ def print_json(value: Any) -> None:
     print(json_text(value))
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines for people: letters that standard output cannot write become escapes."""
+    encoding = sys.stdout.encoding or "utf-8"
+    for line in lines:
+        print(line.encode(encoding, "backslashreplace").decode(encoding))
+
+
 def aligned(rows: list[list[str]]) -> Iterable[str]:
     """Yield the rows of a table with aligned columns, the first of them to the left."""
     first, *rest = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -59,6 +59,7 @@ def fit(
         n_columns = 1 if plan.is_sparse else len(plan.columns)
         chosen = np.flatnonzero(plan.labelled)[sample_rows(len(plan.y), n_columns, options.seed)]
         sample = rows_at(_blocks(options, found, columns), chosen)
+        check_finite(sample, plan.columns, plan.title, chosen)
         transformer = preparation.pipeline(plan.columns, sparse=plan.is_sparse).fit(sample)
         n_rows = len(plan.labelled)
         passes = passes_of(estimator, n_rows)
@@ -117,13 +118,20 @@ def read(options: argparse.Namespace) -> tuple[TableModel, RowBlocks]:
     if isinstance(source, SparseSource):
         columns, (places, known) = None, source.layout(model.columns)
 
+    seen = 0
+
     def prepared(block: Any) -> np.ndarray:
+        nonlocal seen
         if isinstance(source, SparseSource):
             block = block[:, places] if model.sparse else block[:, places].toarray()
-        check_finite(block, model.columns, source.title)
+        seen += block.shape[0]
+        check_finite(block, model.columns, source.title, range(seen - block.shape[0], seen))
         return model.transformer.transform(block)
 
-    return model, _blocks(options, found, columns, transform=prepared, **known)
+    rows = _blocks(options, found, columns, transform=prepared, **known)
+    _ = rows.shape  # prepares the first row, too
+    seen = 0
+    return model, rows
 
 
 def sample_rows(n_rows: int, n_columns: int, seed: int) -> np.ndarray:

@@ -8,8 +8,8 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-from supred.app.cli._input import read_training
-from supred.app.cli._output import aligned, print_json, say
+from supred.app.cli._input import check_outputs, read_training
+from supred.app.cli._output import aligned, print_json, print_lines, say
 from supred.app.cli._progress import MethodProgress
 from supred.app.comparison import Comparison, MethodResult
 from supred.app.comparison.engine import compare
@@ -19,15 +19,13 @@ from supred.app.comparison.scores import estimate, ranked
 from supred.app.comparison.take_away import save_best_model
 from supred.app.comparison.verdict import bytes_text
 from supred.app.report import write_report
-from supred.common.files import check_output
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     page = report_path(options)
     outputs = [path for path in (page, options.save, options.save_model) if path is not None]
-    for path in outputs:
-        check_output(path, overwrite=options.force)
+    check_outputs(options, outputs)
     if len({os.path.realpath(path) for path in outputs}) < len(outputs):
         raise ValueError(
             f"{page or options.save} is named by two of --out, --save and --save-model; give each "
@@ -55,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(as_json(comparison, page))
     else:
-        print("\n".join(aligned(table_rows(comparison))))
+        print_lines(aligned(table_rows(comparison)))
         sys.stdout.flush()
     if comparison.interrupted:
         say(options, "Interrupted: what was finished is kept.")

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from supred.app.cli._input import read_model_and_table
-from supred.app.cli._output import aligned, print_json
+from supred.app.cli._output import aligned, print_json, print_lines
 from supred.app.tables.table import TableError
 
 
@@ -41,5 +41,5 @@ def run(options: argparse.Namespace) -> int:
         rows.append([name, str(n), shown, *(str(count) for count in line)])
     total = [str(count) for count in counts.sum(axis=0)]
     rows.append(["all", str(table.n_rows), f"{100 * error:.2f}", *total])
-    print("\n".join(aligned(rows)))
+    print_lines(aligned(rows))
     return 0

@@ -4,19 +4,18 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from supred.app.cli._input import read_model_and_table
+from supred.app.cli._input import check_outputs, read_model_and_table
 from supred.app.cli._output import print_json, say
 from supred.app.export.c_writer import to_c
 from supred.app.export.javascript_writer import to_javascript
 from supred.app.export.model_file import load_model
 from supred.app.export.onnx_writer import to_onnx
 from supred.app.export.quantise import quantisation_errors
-from supred.common.files import check_output
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    check_output(options.out, overwrite=options.force)
+    check_outputs(options, [options.out])
     _check(options)
     model = load_model(options.model)
     facts: dict[str, Any] = {"out": str(options.out), "format": options.to}

@@ -8,17 +8,16 @@ import numpy as np
 import supred
 from supred.app.cli import _stream
 from supred.app.cli._held_out import held_out_error
-from supred.app.cli._input import read_training
+from supred.app.cli._input import check_outputs, read_training
 from supred.app.cli._output import print_json, say
 from supred.app.export.model_file import TableModel, save_model
 from supred.app.tables.table import TableError
-from supred.common.files import check_output
 from supred.rows.device import place_named
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    check_output(options.out, overwrite=options.force)
+    check_outputs(options, [options.out])
     _check(options)
     estimator = make_estimator(options)
     files = options.input or []
@@ -117,7 +116,9 @@ def make_estimator(options: argparse.Namespace) -> Any:
     parameters: dict[str, Any] = {}
     for item in options.set:
         name, equals, text = item.partition("=")
-        if not equals or name not in known:
+        if not equals:
+            raise TableError(f"--set {item}: write NAME=VALUE, such as C=10.")
+        if name not in known:
             raise TableError(
                 f"--set {item}: {options.method} has no parameter {name!r}; it has "
                 f"{', '.join(sorted(known))}."

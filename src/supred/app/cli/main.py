@@ -120,6 +120,9 @@ def _warn(options: argparse.Namespace) -> Callable[..., None]:
 
 def _text_of(error: Exception) -> str:
     text = " ".join(str(error).split())
+    if isinstance(error, UnicodeEncodeError) and error.encoding != "utf-8":  # of standard output
+        letter = error.object[error.start]
+        text = f"{error.encoding} has no {letter!r}; pass --out, or set PYTHONIOENCODING=utf-8."
     if isinstance(error, OSError) and error.strerror:
         name = f"{error.filename}: " if error.filename else ""
         text = f"{name}{error.strerror}."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supred.app.cli._input import read_training
+from supred.app.cli._input import check_outputs, read_training
 from supred.app.cli._output import print_json, say
 from supred.app.cli.compare import default_name
 from supred.app.comparison import Comparison
@@ -15,7 +15,7 @@ from supred.app.report import write_report
 from supred.app.tables.assemble import model_table
 from supred.app.tables.reading import read_source
 from supred.app.tables.table import Table
-from supred.common.files import atomic_write, check_output
+from supred.common.files import atomic_write
 from supred.plotting import MapDisplay
 from supred.plotting.style import shown_name
 
@@ -28,7 +28,9 @@ def run(options: argparse.Namespace) -> int:
     ending = out.suffix.lower()
     if ending not in (".html", *PICTURES):
         raise ValueError(f"--out {out}: a map ends in .html, {', '.join(PICTURES)}.")
-    check_output(out, overwrite=options.force)
+    check_outputs(options, [str(out)])
+    if options.new == "-" and options.input == "-":
+        raise ValueError("- is both the table and --new; give one of them as a file.")
     table, preparation = read_training(options)
     say(options, *preparation.sentences(table))
     new = None if options.new is None else _read_new(options, table)

@@ -5,9 +5,18 @@ Nothing heavy is imported here: `supred --help` and the completion of a shell mu
 
 import argparse
 from collections.abc import Callable
-from typing import NoReturn
 
 from supred._version import __version__
+from supred.app.cli._arguments import (
+    CommandParser,
+    Parser,
+    file_name,
+    output_name,
+    positive,
+    seconds,
+    seed,
+    whole,
+)
 from supred.app.tables.builtin import BUILTIN, ENCODE, FORMATS, IMPUTE, SCALE
 
 DESCRIPTION = "Supervised dimensionality reduction for classification, on your own table."
@@ -27,18 +36,13 @@ METHODS = (
 )
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
-
-
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = _Parser(prog="supred", description=DESCRIPTION, epilog=EPILOG)
+    parser = Parser(prog="supred", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"supred {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands", parser_class=CommandParser
+    )
     for name, (about, add_arguments) in COMMANDS.items():
         add_arguments(commands.add_parser(name, help=about, description=about))
     return parser
@@ -81,10 +85,16 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     _add_no_model(parser)
     parser.add_argument("--open", action="store_true", help="open the report in a browser")
     parser.add_argument(
-        "--save", metavar="FILE", help="keep the results, for supred report to show again"
+        "--save",
+        type=output_name,
+        metavar="FILE",
+        help="keep the results, for supred report to show again",
     )
     parser.add_argument(
-        "--save-model", metavar="FILE", help="fit the best method to all rows and save it"
+        "--save-model",
+        type=output_name,
+        metavar="FILE",
+        help="fit the best method to all rows and save it",
     )
     _add_json(parser)
 
@@ -92,7 +102,10 @@ def _compare(parser: argparse.ArgumentParser) -> None:
 def _map(parser: argparse.ArgumentParser) -> None:
     _add_training(parser)
     parser.add_argument(
-        "--new", metavar="TABLE", help="draw the rows of this table into the map, as stars"
+        "--new",
+        type=file_name,
+        metavar="TABLE",
+        help="draw the rows of this table into the map, as stars",
     )
     parser.add_argument("--rows", type=positive, metavar="N", help="use a random part of the rows")
     _add_output(
@@ -125,12 +138,14 @@ def _fit(parser: argparse.ArgumentParser) -> None:
     _add_stream(parser)
     parser.add_argument(
         "--checkpoint",
+        type=output_name,
         metavar="FILE",
         help="where LowDimSVC and RBFNetClassifier write the state of a fit; one that was "
         "interrupted goes on from there",
     )
     parser.add_argument(
         "--cache",
+        type=file_name,
         metavar="DIR",
         help="folder for the copy of text files as numbers that --stream makes and removes "
         "(default: that of --checkpoint, or the usual one for temporary files)",
@@ -157,6 +172,7 @@ def _fit(parser: argparse.ArgumentParser) -> None:
 
 def _transform(parser: argparse.ArgumentParser) -> None:
     _add_model_and_table(parser)
+    _add_stream(parser)
     _add_output(
         parser, "write to this file, not to standard output: Parquet if it ends so, else CSV"
     )
@@ -172,6 +188,8 @@ def _predict(parser: argparse.ArgumentParser) -> None:
 
 def _evaluate(parser: argparse.ArgumentParser) -> None:
     _add_model_and_table(parser)
+    # Refused by a sentence that says what to do instead.
+    parser.add_argument("--stream", action="store_true", help=argparse.SUPPRESS)
     _add_json(parser)
 
 
@@ -193,7 +211,9 @@ def _export(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("results", metavar="RESULTS", help="a file of supred compare --save")
+    parser.add_argument(
+        "results", type=file_name, metavar="RESULTS", help="a file of supred compare --save"
+    )
     _add_output(parser, "where to write the report (default: NAME-report.html)")
     _add_no_model(parser)
     _add_json(parser)
@@ -260,7 +280,7 @@ def _add_training(parser: argparse.ArgumentParser, *, several: bool = False) -> 
         default="standard",
         help="numbers to mean 0 and deviation 1, or as they are (default: standard)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of all that is random (0)")
+    parser.add_argument("--seed", type=seed, default=0, help="seed of all that is random (0)")
 
 
 def _add_input(
@@ -270,6 +290,7 @@ def _add_input(
     parser.add_argument(
         "input",
         nargs=nargs,
+        type=file_name,
         metavar="TABLE",
         default=default,
         help="CSV, TSV, Parquet, NPY, NPZ or svmlight file; - is standard input"
@@ -295,13 +316,14 @@ def _add_input(
 
 
 def _add_model(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    parser.add_argument("model", nargs=nargs, metavar="MODEL", help="a file that supred fit wrote")
+    parser.add_argument(
+        "model", nargs=nargs, type=file_name, metavar="MODEL", help="a file that supred fit wrote"
+    )
 
 
 def _add_model_and_table(parser: argparse.ArgumentParser) -> None:
     _add_model(parser)
     _add_input(parser, default="-")
-    _add_stream(parser)
 
 
 def _add_stream(parser: argparse.ArgumentParser) -> None:
@@ -314,7 +336,7 @@ def _add_stream(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser, what: str, *, required: bool = False) -> None:
-    parser.add_argument("--out", metavar="FILE", required=required, help=what)
+    parser.add_argument("--out", type=output_name, metavar="FILE", required=required, help=what)
     parser.add_argument("--force", action="store_true", help="replace the output if it exists")
 
 
@@ -329,39 +351,3 @@ def _add_no_model(parser: argparse.ArgumentParser) -> None:
 def _add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="results as JSON on standard output")
     parser.add_argument("--quiet", action="store_true", help="no messages but errors")
-
-
-def positive(text: str) -> int:
-    """Read a whole number of at least 1."""
-    return whole(text, low=1)
-
-
-def whole(text: str, low: int = 0) -> int:
-    """Read a whole number of at least `low`."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = low - 1
-    if number < low:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {low}")
-    return number
-
-
-def seconds(text: str) -> float:
-    """Read a time such as 60s, 2m, 1h or 90 (seconds).
-
-    Examples
-    --------
-    >>> from supred.app.cli.parser import seconds
-    >>> seconds("2m"), seconds("1.5")
-    (120.0, 1.5)
-    """
-    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
-    unit = units.get(text[-1:].lower())
-    try:
-        number = float(text[:-1] if unit else text) * (unit or 1.0)
-    except ValueError:
-        number = -1.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 60s, 2m or 1h")
-    return number

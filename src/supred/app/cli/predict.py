@@ -11,10 +11,10 @@ from typing import IO, Any, TextIO
 import numpy as np
 
 from supred.app.cli import _stream
-from supred.app.cli._input import read_model_and_table
+from supred.app.cli._input import check_outputs, read_model_and_table
 from supred.app.export.table_model import TableModel
 from supred.common.arguments import one_line
-from supred.common.files import atomic_write, check_output
+from supred.common.files import atomic_write
 
 # What a model says of the rows of a block, by kind.
 Answers = dict[str, np.ndarray]
@@ -49,7 +49,7 @@ def write_answers(options: argparse.Namespace, wanted: Iterable[str]) -> None:
     wanted : iterable of {"predicted", "probabilities", "scores", "coordinates"}
     """
     if options.out is not None:
-        check_output(options.out, overwrite=options.force)
+        check_outputs(options, [options.out])
     blocks: Iterable[Any]
     if options.stream:
         model, rows = _stream.read(options)

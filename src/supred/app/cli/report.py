@@ -3,18 +3,19 @@
 import argparse
 from pathlib import Path
 
+from supred.app.cli._input import check_outputs
 from supred.app.cli._output import json_text, say
 from supred.app.cli.compare import as_json
 from supred.app.comparison.file import load_comparison
 from supred.app.report.page import report_page
 from supred.base.container import one_line
-from supred.common.files import atomic_write, check_output
+from supred.common.files import atomic_write
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     page = options.out or f"{Path(options.results).stem}-report.html"
-    check_output(page, overwrite=options.force)
+    check_outputs(options, [page])
     comparison = load_comparison(options.results)
     with one_line(options.results):
         text = report_page(comparison, with_model=not options.no_model)

@@ -13,7 +13,13 @@ from supred.app.tables.labels import known_labels, labels_to_learn
 from supred.app.tables.sources import MemorySource, Source, SparseSource
 from supred.app.tables.table import Column, Plan, Table, TableError, check_labels
 from supred.common.arguments import listed
-from supred.rows.files.columns import LARGEST_IN_TABLE, MOST_TEXTS, Summary
+from supred.rows.files.columns import (
+    LARGEST_IN_TABLE,
+    LONGEST_SHOWN,
+    MOST_TEXTS,
+    Summary,
+    is_number,
+)
 
 # A text column with more distinct values than this, on more than half of the rows, names rows.
 LEAST_IDENTIFIERS = 20
@@ -80,6 +86,7 @@ def training_plan(
             columns.append(Column(name, "number"))
         elif name not in wanted and _names_rows(distinct[name], found):
             left_out.append(name)
+            odd = _odd_field(distinct[name], found)
             if _are_dates(distinct[name]):
                 notes.append(
                     f"The column {name!r} holds dates, which no method reads, and was left out; "
@@ -89,12 +96,15 @@ def training_plan(
             notes.append(
                 f"The text column {name!r} differs in most rows, as identifiers do, and was left "
                 f"out (--keep {name} uses it)."
+                if odd is None
+                else f"The column {name!r} is not one of numbers, as it holds {odd}, and was left "
+                "out; leave such a field empty, and write decimals with a point, to use it."
             )
             named_by = named_by or name
         else:
             columns.append(Column(name, "text", _values(distinct[name], name, title)))
     if not columns:
-        raise TableError(f"{title}: no column is left to learn from.")
+        raise TableError(" ".join([f"{title}: no column is left to learn from.", *notes[:1]]))
     n_missing = {c.name: summaries[c.name].n_missing for c in columns if c.kind == "number"}
     return Plan(
         title,
@@ -114,6 +124,15 @@ def _names_rows(distinct: set[str] | None, found: Summary) -> bool:
     """Tell whether a text column names rows rather than describing them."""
     count = MOST_TEXTS if distinct is None else len(distinct)
     return count > LEAST_IDENTIFIERS and count > found.n_rows / 2
+
+
+def _odd_field(distinct: set[str] | None, found: Summary) -> str | None:
+    """Return the first field that is no number of a column that is one of numbers for the rest."""
+    texts = [text.replace(",", ".", 1) for text in distinct or () if text]
+    if found.text is None or 2 * sum(map(is_number, texts)) <= len(texts):
+        return None
+    row, text = found.text
+    return f"{text[:LONGEST_SHOWN]!r} in row {row + 1}"
 
 
 def _are_dates(distinct: set[str] | None) -> bool:
@@ -141,6 +160,8 @@ def training_table(source: MemorySource | SparseSource, **options: Any) -> Table
     """
     plan = training_plan(source, **options)
     X = source.matrix(plan.columns)
+    if plan.is_sparse:  # whose summaries do not say it
+        check_finite(X, plan.columns, plan.title)
     row_names = [str(k + 1) for k in range(X.shape[0])]
     if plan.named_by is not None:
         with suppress(TableError):  # a column that was left out may hold neither numbers nor text
@@ -244,16 +265,18 @@ def check_columns(
     exclude : sequence of str
         Columns to leave out, by name or position.
     """
-    wanted = [column.name for column in columns]
     title = source.title
     left_out = {find_column(name, source.names, title) for name in exclude}
     names = [name for name in source.names if name not in left_out]
     there = set(names)
-    # Features that no row of an svmlight file names are there all the same.
-    missing = [name for name in wanted if name not in there]
-    if missing and not isinstance(source, SparseSource):
+    if isinstance(source, SparseSource):  # features that no row names are there all the same
+        lacks = [c for c in columns if c.name in left_out or not source.may_hold(c)]
+    else:
+        lacks = [c for c in columns if c.name not in there]
+    if lacks:
+        missing = [column.name for column in lacks]
         raise TableError(f"{title} lacks {_columns(missing)} that the model needs.")
-    allowed = {*wanted, *others}
+    allowed = {*(column.name for column in columns), *others}
     extra = [name for name in names if name not in allowed]
     if extra:
         raise TableError(
@@ -301,14 +324,29 @@ def model_table(
     return table
 
 
-def check_finite(X: Any, columns: Sequence[Column], title: str) -> None:
-    """Raise a TableError that names the column if a number is infinite, or far too large."""
+def check_finite(
+    X: Any, columns: Sequence[Column], title: str, rows: Sequence[int] | None = None
+) -> None:
+    """Raise a TableError that names the column if a number is infinite, or far too large.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, len(columns))
+    columns : sequence of Column
+    title : str
+    rows : sequence of int, optional
+        Which rows of the table these are; all by default.
+    """
     if hasattr(X, "tocsr"):
-        return
-    unusable = np.argwhere(np.abs(X) > LARGEST_IN_TABLE)
+        entries = X.tocoo()
+        large = np.flatnonzero(np.abs(entries.data) > LARGEST_IN_TABLE)[:1]
+        unusable = np.column_stack([entries.row[large], entries.col[large]])
+    else:
+        unusable = np.argwhere(np.abs(X) > LARGEST_IN_TABLE)
     if len(unusable):
-        row, place = unusable[0]
-        raise TableError(_unusable(title, columns[place].name, int(row)))
+        row, place = unusable[0].tolist()
+        row = row if rows is None else int(rows[row])
+        raise TableError(_unusable(title, columns[place].name, row))
 
 
 def _unusable(title: str, name: str, row: int) -> str:

@@ -4,6 +4,7 @@ As an Arrow table or a matrix in memory, in files larger than memory, or with th
 cluster (`cluster.py`).
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ import numpy as np
 from supred.app.tables.table import TableError
 from supred.common.files import named_if_full
 from supred.rows.files.columns import (
+    MOST_COLUMNS,
     Column,
     Summary,
     check_width,
@@ -251,6 +253,11 @@ class SparseSource(Source):
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Say that all columns hold numbers."""
         return dict.fromkeys(names, Summary("number", self.rows.shape[0]))
+
+    def may_hold(self, column: Column) -> bool:
+        """Tell whether a column is a feature, be it one that no row names."""
+        index = re.fullmatch(r"x(0|[1-9]\d{0,5})", column.name, re.ASCII)
+        return column.kind == "number" and index is not None and int(index[1]) <= MOST_COLUMNS
 
     @cached_property
     def whole(self) -> Any:

@@ -82,6 +82,12 @@ def _words_of(texts: Any) -> tuple[list[str], np.ndarray]:
 
 def labels_from(words: list[str], codes: np.ndarray) -> np.ndarray:
     """Return the labels of which texts are given once: `codes` are places, -1 a missing label."""
+    cut = next((word for word in words if word.endswith("\0")), None)
+    if cut is not None:  # two labels would become one
+        raise ValueError(
+            f"the label {cut[:LONGEST_SHOWN]!r} ends with a NUL character, which arrays of text "
+            "do not keep; write the labels without it."
+        )
     numbers = whole_numbers(words)
     labels: list[Any] = words if numbers is None else list(numbers)
     if codes.size and codes.min() < 0:

@@ -138,9 +138,12 @@ class NpyReader(FileReader):
         try:
             mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
         except Exception as error:  # NumPy parses the header as an expression of Python's
-            raise ValueError(
-                f"{self.title} is not a readable NPY file: {one_line(error)}"
-            ) from None
+            reason = one_line(error)
+            if (
+                "pickle" in reason
+            ):  # it takes what it does not know for one, and tells how to load it
+                reason = "it holds no array of numbers"
+            raise ValueError(f"{self.title} is not a readable NPY file: {reason}") from None
         if not hasattr(mapped, "shape"):
             raise ValueError(f"{self.title} is not a readable NPY file: it holds several arrays.")
         matrix = isinstance(mapped, np.memmap) and mapped.ndim == 2 and mapped.shape[1] > 0
@@ -166,7 +169,7 @@ class NpyReader(FileReader):
         """Return the numbers of some rows."""
         rows = self._read(start, stop)
         if self.places != list(range(self.n_columns)):
-            rows = rows[:, self.places]
+            rows = np.take(rows, self.places, axis=1)  # indexing would lay them out by columns
         return converted(rows, self.dtype)
 
     def parts(self, columns: list[int]) -> Iterator[Any]:
@@ -191,7 +194,7 @@ class NpyReader(FileReader):
             if not self.in_rows:
                 shape = self.n_rows, self.n_columns
                 mapped: Any = np.memmap(file, self.file_dtype, "r", self.offset, shape, order="F")
-                return native(np.array(mapped[start:stop]))
+                return native(np.array(mapped[start:stop], order="C"))
             file.seek(self.offset + start * self.n_columns * self.file_dtype.itemsize)
             numbers = np.fromfile(file, self.file_dtype, (stop - start) * self.n_columns)
             return native(numbers.reshape(stop - start, self.n_columns))

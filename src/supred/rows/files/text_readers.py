@@ -4,8 +4,10 @@ A first pass finds where the segments begin and how many rows each has; after it
 rows is read by parsing the segments that hold it. Nothing but the last segment is kept.
 """
 
+import codecs
 import csv
 import io
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -196,12 +198,16 @@ class TextLayout:
                 f"{title} holds NUL characters in its first line; if it is in UTF-16, convert it, "
                 "such as with iconv -f utf-16 -t utf-8."
             )
-        separator = separator or ("\t" if "\t" in text else max(",;", key=text.count))
+        bare = re.sub('"[^"]*"', "", text)
+        separator = separator or ("\t" if "\t" in bare else max(",;", key=bare.count))
         try:
             fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
-        except csv.Error as error:  # lines that end with a carriage return alone, say
+        except csv.Error as error:
+            reason: object = error
+            if "\r" in bare.strip():
+                reason = "lines end with a carriage return alone; convert them: tr '\\r' '\\n'"
             raise ValueError(
-                f"{title}: the first line is not a row of a table ({error})."
+                f"{title}: the first line is not a row of a table ({reason})."
             ) from None
         check_width(len(fields), title)
         if header:
@@ -310,7 +316,8 @@ def _decoded(data: bytes, title: str, first_line: int) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         line = first_line + data[: error.start].count(b"\n")
+        marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         raise ValueError(
             f"{title} is not a text file in UTF-8 (line {line}: {error.reason}); convert it, such "
-            "as with iconv -f latin1 -t utf-8."
+            f"as with iconv -f {'utf-16' if marked else 'latin1'} -t utf-8."
         ) from None
