@@ -1,6 +1,7 @@
 """Chunks of Dask collections as their makers leave them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
@@ -8,6 +9,7 @@ from supred import LowDimSVC, RBFNetClassifier
 from tests.family import blobs
 
 da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
 
 
 @pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
@@ -45,6 +47,24 @@ def test_blocks_that_are_not_what_the_collection_says(client, made):
         made().fit(rows, texts)
     with pytest.raises(ValueError, match="X has no columns"):
         made().fit(rows[:, :0], labels)
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_partitions_with_columns_in_another_order(client, made):
+    X, y = blobs()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = made(random_state=0).fit(frame, y)
+
+    def turned(part):
+        return part[part.columns[::-1]] if part.index[0] else part
+
+    rows = dd.from_pandas(frame, npartitions=3)
+    rows = rows.map_partitions(turned, meta=rows._meta, enforce_metadata=False)
+    for answer in (lambda: made().fit(rows, y), lambda: model.predict(rows).compute()):
+        with pytest.raises(
+            ValueError, match=r"a partition of X has columns \['f', .* \['a', 'b', "
+        ):
+            answer()
 
 
 def test_predictions_of_sparse_blocks():

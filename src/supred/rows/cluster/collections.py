@@ -104,7 +104,8 @@ def as_row_chunks(X: Any, name: str = "X", *, known: bool = True) -> Any:
     """
     check_matrix(X, name)
     if is_frame(X):
-        return _numpy_types(X).to_dask_array()
+        checked = X.map_partitions(_with_columns, columns=list(X.columns), meta=X._meta)
+        return _numpy_types(checked).to_dask_array()
     sizes = X.chunks[1] if not known else (*X.chunks[0], *X.chunks[1])
     if any(np.isnan(size) for size in sizes):
         raise ValueError(
@@ -112,6 +113,16 @@ def as_row_chunks(X: Any, name: str = "X", *, known: bool = True) -> Any:
             f"{name}.compute_chunk_sizes() first."
         )
     return X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+
+
+def _with_columns(part: Any, columns: list[Any]) -> Any:
+    """Return a partition of X, or raise an error if it has other columns than the collection."""
+    if list(part.columns) != columns:
+        raise ValueError(
+            f"a partition of X has columns {list(part.columns)[:8]}, but the collection has "
+            f"{columns[:8]}; give every partition the same columns in the same order."
+        )
+    return part
 
 
 def _numpy_types(X: Any) -> Any:
