@@ -205,3 +205,10 @@ def test_bad_input(path, tmp_path):
             model.fit(RowBlocks(path), Y)
     with pytest.raises(TypeError, match="needs all rows in memory"):
         CategorySpace().fit(X, Y).predict(RowBlocks(path))
+
+
+@pytest.mark.parametrize("source", [RowBlocks, mapped])
+def test_validation_rows_that_do_not_fit_are_called_so(path, tmp_path, source):
+    np.save(tmp_path / "narrow.npy", X[:, :3])
+    with pytest.raises(ValueError, match=r"X_val and y_val: X has 3 features, .* expecting 5"):
+        clone(MODEL).fit(source(path), Y, X_val=source(tmp_path / "narrow.npy"), y_val=Y)

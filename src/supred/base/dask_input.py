@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from supred.common.arrays import on_host
@@ -77,9 +78,10 @@ def _without_input_names(model: Any) -> Any:
 
 
 def _answer_block(block: Any, *, model: Any, answer: str | None, empty: np.ndarray) -> np.ndarray:
-    if not len(block):
+    if not block.shape[0]:
         return empty
-    rows = model._validate_rows(np.asarray(block), reset=False, far=True)
+    dense = block.toarray() if sparse.issparse(block) else np.asarray(block)
+    rows = model._validate_rows(dense, reset=False, far=True)
     return _answered(model, rows, answer)
 
 

@@ -43,6 +43,8 @@ def check_source(model: Any, X: RowSource, *, reset: bool) -> None:
     if reset and X.shape[0] == 0:
         raise ValueError("X has no rows; give rows of at least two classes.")
     n_features, names = X.shape[1], X.feature_names
+    if reset and n_features == 0:
+        raise ValueError("X has no columns; give at least one feature.")
     known = getattr(model, "feature_names_in_", None)
     if reset:
         model.n_features_in_ = n_features

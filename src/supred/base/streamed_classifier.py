@@ -103,13 +103,13 @@ class StreamedClassifier(LatentClassifier):
             if sample_weight_val is not None:
                 raise ValueError("sample_weight_val needs X_val and y_val.")
             return None
-        if source is not None:
-            X_val = self._validate_source(source, reset=False)
-        else:
-            try:
+        try:
+            if source is not None:
+                X_val = self._validate_source(source, reset=False)
+            else:
                 X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
-            except ValueError as error:
-                raise ValueError(f"X_val and y_val: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"X_val and y_val: {error}") from error
         class_index = index_among(y_val, classes, name="y_val")
         weights = check_weights(
             sample_weight_val, None, class_index, classes, name="sample_weight_val"

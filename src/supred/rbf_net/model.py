@@ -11,6 +11,7 @@ from supred.common.arrays import place_of, type_name
 from supred.rbf_net.explanation import Explanation, explain_rows
 from supred.rbf_net.fitted import Fitted, GaussianNetwork, project_through
 from supred.rbf_net.verdict import class_scores
+from supred.rows.blocks import RowSource
 
 
 class NetworkModel(StreamedClassifier):
@@ -54,6 +55,8 @@ class NetworkModel(StreamedClassifier):
         check_is_fitted(self)
         check_integer("n_loudest", n_loudest, low=1)
         check_flag("latent", latent)
+        if isinstance(X, RowSource):
+            raise TypeError(f"explain needs an array, not {X!r}; X.read(start, stop) returns one.")
         X = self._validate_rows(X, reset=False, accept_sparse=False)
         return explain_rows(
             self.stages_,

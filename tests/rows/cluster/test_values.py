@@ -76,6 +76,17 @@ def test_all_workers_killed_at_once(client, digits, killed_in_the_g_step, monkey
         LowDimSVC(**MAKE).fit(*chunked(*digits))
 
 
+def test_tasks_that_are_cancelled(client, digits, monkeypatch):
+    def cancel(self, function, *arguments):
+        client.cancel(self.futures, force=True)
+        return ask(self, function, *arguments)
+
+    ask = values.DaskValues.visit
+    monkeypatch.setattr(values.DaskValues, "visit", cancel)
+    with pytest.raises(RuntimeError, match=r"were cancelled, .* fit again\. .* checkpoint="):
+        LowDimSVC(**MAKE).fit(*chunked(*digits))
+
+
 def test_what_travels_does_not_grow_with_the_rows(client, digits):
     """A pass over four times the rows sends and receives hardly more; a byte a row comes once."""
     X, y = digits

@@ -58,6 +58,22 @@ def test_a_file_that_was_changed_is_noticed(suffix, again, tmp_path):
         assert message.startswith(f"{path} was changed after it was opened; make a new")
 
 
+@pytest.mark.parametrize("suffix", ["npy", "parquet"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link"])
+def test_what_takes_the_place_of_a_file_is_not_waited_for(suffix, kind, tmp_path):
+    path = tmp_path / f"a.{suffix}"
+    write(path, X)
+    rows = RowBlocks(path)
+    path.unlink()
+    if kind == "pipe" and hasattr(os, "mkfifo"):
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(path)
+    assert "was changed after it was opened" in message_of(partial(rows.read, 0, 500))
+
+
 @pytest.mark.parametrize("order", "CF")
 def test_another_layout_at_the_same_time_is_noticed(order, tmp_path):
     path = tmp_path / "a.npy"

@@ -104,7 +104,8 @@ def as_row_chunks(X: Any, name: str = "X", *, known: bool = True) -> Any:
     """
     check_matrix(X, name)
     if is_frame(X):
-        return _numpy_types(X).to_dask_array()
+        checked = X.map_partitions(_with_columns, columns=list(X.columns), meta=X._meta)
+        return _numpy_types(checked).to_dask_array()
     sizes = X.chunks[1] if not known else (*X.chunks[0], *X.chunks[1])
     if any(np.isnan(size) for size in sizes):
         raise ValueError(
@@ -112,6 +113,16 @@ def as_row_chunks(X: Any, name: str = "X", *, known: bool = True) -> Any:
             f"{name}.compute_chunk_sizes() first."
         )
     return X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+
+
+def _with_columns(part: Any, columns: list[Any]) -> Any:
+    """Return a partition of X, or raise an error if it has other columns than the collection."""
+    if list(part.columns) != columns:
+        raise ValueError(
+            f"a partition of X has columns {list(part.columns)[:8]}, but the collection has "
+            f"{columns[:8]}; give every partition the same columns in the same order."
+        )
+    return part
 
 
 def _numpy_types(X: Any) -> Any:
@@ -132,7 +143,11 @@ def gathered(values: Any, name: str) -> Any:
     if not is_dask(values):
         return values
     _check_one_column(values, name)
-    return _plain(values.compute())
+    if is_frame(values):
+        return _plain(values.compute())
+    import dask
+
+    return _joined([_plain(block) for block in dask.compute(*_blocks_of(values))], name)
 
 
 def encoded(values: Any, name: str) -> EncodedLabels:
@@ -141,14 +156,30 @@ def encoded(values: Any, name: str) -> EncodedLabels:
 
     _check_one_column(values, name)
     (kept,) = dask.persist(values.to_dask_array() if is_frame(values) else values)
-    # Optimised, Dask 2025.1 would hand out the keys of the blocks in the place of the blocks.
-    blocks = kept.to_delayed(optimize_graph=False).ravel()
+    blocks = _blocks_of(kept)
     found = dask.compute(*(dask.delayed(_classes_of)(block, name) for block in blocks))
     if not any(len(part) for part in found):
         raise ValueError(f"{name} has no rows; give rows of at least two classes.")
-    classes = sorted_classes(np.concatenate([part for part in found if len(part)]), name)[0]
+    classes = sorted_classes(_joined(found, name), name)[0]
     codes = dask.compute(*(dask.delayed(_index_of)(block, classes) for block in blocks))
     return EncodedLabels(classes, np.concatenate(codes))
+
+
+def _blocks_of(values: Any) -> np.ndarray:
+    # Optimised, Dask 2025.1 would hand out the keys of the blocks in the place of the blocks.
+    return values.to_delayed(optimize_graph=False).ravel()
+
+
+def _joined(parts: list[np.ndarray], name: str) -> np.ndarray:
+    """Return labels of blocks as one array; NumPy would make texts of numbers beside texts."""
+    held = [part for part in parts if len(part)] or parts[:1]
+    kinds = {part.dtype.kind for part in held}
+    if kinds & {*"US"} and kinds - {*"USO"}:
+        raise TypeError(
+            f"{name} holds labels that cannot be sorted (numbers in some blocks, text in others); "
+            "use numbers or strings."
+        )
+    return np.concatenate(held)
 
 
 def _classes_of(block: Any, name: str) -> np.ndarray:

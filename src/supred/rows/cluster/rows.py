@@ -317,15 +317,21 @@ class DaskRows(Rows):
 
     def collect(self, futures: list[Any]) -> list[Any]:
         """Return the results; what was lost with its worker is computed again."""
+        try:
+            return self._collected(futures)
+        except CancelledError:
+            self.store.check_connection()
+            raise RuntimeError(
+                "the tasks of the fit were cancelled, as by client.restart(); fit again. A fit "
+                "with checkpoint= goes on from its last iteration."
+            ) from None
+
+    def _collected(self, futures: list[Any]) -> list[Any]:
         from distributed import KilledWorker
 
         client = self.store.client
         for attempt in range(RETRIES + 1):
-            try:
-                self._wait(futures)
-            except CancelledError:
-                self.store.check_connection()
-                raise
+            self._wait(futures)
             failed = [future for future in futures if future.status == "error"]
             fatal = [f for f in failed if not isinstance(f.exception(), KilledWorker)]
             if fatal or not failed:

@@ -96,6 +96,8 @@ class BlockStore:
     @classmethod
     def of(cls, X: Any) -> "BlockStore":
         """Place the blocks of a Dask array or dataframe, and measure them where need be."""
+        import dask
+
         client = connected_client()
         X, n_features, dtype = blocks_of(X)
         if _futures_of(X):  # the user wants them kept, and where they are
@@ -115,15 +117,17 @@ class BlockStore:
         workers = present_workers(client)
         held = lengths * n_features * dtype.itemsize
         kept = bool(held.sum() <= ROWS_SHARE * sum(worker.usable for worker in workers))
-        if not kept:
+        if kept:
+            (X,) = dask.optimize(X)  # as a whole: a task must be the same in each part
+        else:
             recipes = recipes or recipes_of(X)
             held = np.array([len(recipe) for recipe in recipes], dtype=float)
         placed = _contiguous_groups(lengths, held, workers)
         futures = [None] * len(lengths)
         for worker, ids in placed:
             if kept:
-                part = X.blocks[ids[0] : ids[-1] + 1]
-                made = _persisted(client, part, worker.address)
+                part = culled(X.blocks[ids[0] : ids[-1] + 1])
+                made = _persisted(client, part, worker.address, optimize_graph=False)
             else:
                 made = [sent(client, recipes[i], worker.address) for i in ids]
             for i, future in zip(range(ids[0], ids[-1] + 1) if kept else ids, made, strict=True):
@@ -298,12 +302,25 @@ def _futures_of(X: Any) -> list[Any]:
     return list(futures_of(X))
 
 
-def _persisted(client: Any, X: Any, worker: str | None = None) -> list[Any]:
+def culled(X: Any) -> Any:
+    """Return a Dask array without the tasks that none of its blocks needs.
+
+    Dask's optimisation leaves some, and its scheduler fails on them: of a part of an array from
+    which rows were selected, say.
+    """
+    from dask.core import flatten
+    from dask.optimization import cull
+
+    rebuild, arguments = X.__dask_postpersist__()
+    return rebuild(cull(dict(X.__dask_graph__()), list(flatten(X.__dask_keys__())))[0], *arguments)
+
+
+def _persisted(client: Any, X: Any, worker: str | None = None, **options: Any) -> list[Any]:
     """Have blocks computed and kept, by a certain worker if it is there; return their futures."""
     from dask.core import flatten
 
     with quiet():
-        kept = client.persist(X, **_at(worker))
+        kept = client.persist(X, **_at(worker), **options)
     by_key = {future.key: future for future in _futures_of(kept)}
     return [by_key[key] for key in flatten(kept.__dask_keys__())]
 

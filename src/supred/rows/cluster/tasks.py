@@ -38,6 +38,11 @@ def checked_block(
         Its place among the blocks.
     """
     where = f"block {block_id[0]} of X" if block_id else "a block of X"
+    kind = "sparse" if hasattr(chunk, "toarray") else "complex"
+    if kind == "sparse" or (isinstance(chunk, np.ndarray) and np.iscomplexobj(chunk)):
+        raise ValueError(
+            f"{where} is {kind}; give arrays of real numbers, such as by X.map_blocks."
+        )
     try:
         block = np.asarray(chunk, dtype=number_type)
     except (TypeError, ValueError) as error:

@@ -194,6 +194,10 @@ class ParquetReader(FileReader):
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs: it opens the file itself."""
+        return {**self.__dict__, "_stream": iter(()), "_position": -1, "_rest": None}
+
     def close(self) -> None:
         """Close the file that is open from one `read` to the next."""
         self._stream, self._position, self._batch_row, self._rest = iter(()), -1, 0, None

@@ -66,11 +66,9 @@ class FileReader(ABC):
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
         """Open the file; an error if it is not, or does not stay, what it was at first."""
-        try:
-            file = open(self.path, "rb")  # noqa: SIM115
-        except FileNotFoundError:
-            raise self._changed() from None
-        with file:
+        if not self.path.is_file():  # to open a pipe would wait for one who writes
+            raise self._changed()
+        with open(self.path, "rb") as file:
             self.check_unchanged(file)
             try:
                 yield file
@@ -182,7 +180,8 @@ class NpyReader(FileReader):
 
     def values(self, column: int) -> np.ndarray:
         """Return a whole column."""
-        return np.concatenate([piece[:, column] for piece in self._pieces()])
+        pieces = [self._read(0, 0), *self._pieces()]  # a piece of a file without rows, too
+        return np.concatenate([piece[:, column] for piece in pieces])
 
     def _pieces(self) -> Iterator[np.ndarray]:
         step = max(1, PIECE_NUMBERS // self.n_columns)

@@ -223,7 +223,9 @@ class RowBlocks(ReadSource):
         """Number of rows and of features; text files are read once to tell."""
         n_rows = int(self._row_starts()[-1])
         if self.transform is not None and not self._transformed:
-            first = self.transform(self._read(0, 1))
+            first = self._made(self._read(0, 1))
+            if not first.shape[1]:
+                raise ValueError("transform leaves no column of the rows; it must return some.")
             self._transformed = True
             if self.feature_names is not None and first.shape[1] != self.n_features:
                 self.feature_names = None
@@ -293,9 +295,34 @@ class RowBlocks(ReadSource):
         check_integer("stop", stop, low=start + 1, high=n_rows)
         rows = self._read(start, stop)
         if self.transform is not None:
-            rows = self.transform(rows)
-            rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
+            made, wanted = self._made(rows), (stop - start, self.shape[1])
+            if made.shape != wanted:
+                raise ValueError(
+                    f"transform made a matrix of shape {made.shape} of {stop - start} rows, where "
+                    f"{wanted} is expected; it must return one row for each, with the columns "
+                    "that it makes of the first row."
+                )
+            rows = made
+            if sparse.issparse(made) != self.is_sparse:
+                rows = sparse.csr_matrix(made) if self.is_sparse else made.toarray()
         return converted(rows, self.dtype)
+
+    def _made(self, rows: Any) -> Any:
+        """Return what `transform` makes of rows, if it is a matrix of numbers."""
+        made = self.transform(rows) if self.transform is not None else rows
+        try:
+            made = made.tocsr() if sparse.issparse(made) else np.asarray(made)
+            if made.dtype.kind in "OUS":
+                made = made.astype(float)
+        except (TypeError, ValueError):
+            made = None
+        if made is None or made.ndim != 2 or made.dtype.kind not in "fiub":
+            found = "no numbers" if made is None else f"shape {made.shape} and type {made.dtype}"
+            raise ValueError(
+                f"transform made {found} of {rows.shape[0]} rows; it must return a matrix of "
+                "numbers, one row for each."
+            )
+        return made
 
     def _read(self, start: int, stop: int) -> Any:
         """Return rows as the files have them."""

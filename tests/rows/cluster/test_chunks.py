@@ -1,0 +1,74 @@
+"""Chunks of Dask collections as their makers leave them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+
+from supred import LowDimSVC, RBFNetClassifier
+from tests.family import blobs
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_rows_that_were_selected_by_their_values(client, made):
+    # Of a part of these Dask's optimisation leaves tasks that no block needs.
+    X, y = blobs()
+    X, y = X[:80], y[:80]
+    chosen = X[:, 0] > -1
+    rows = da.from_array(X, chunks=(20, 6))
+    rows = rows[rows[:, 0] > -1].compute_chunk_sizes()
+    model = made(random_state=0).fit(rows, y[chosen])
+    reference = made(random_state=0).fit(X[chosen], y[chosen])
+    np.testing.assert_allclose(model.transform(X), reference.transform(X), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_blocks_that_are_not_what_the_collection_says(client, made):
+    X, y = blobs()
+    rows, labels = da.from_array(X, chunks=(30, 6)), da.from_array(y, chunks=30)
+
+    def second(change):
+        def changed(block, block_info=None):
+            return change(block) if block_info[0]["chunk-location"][0] == 1 else block
+
+        return changed
+
+    for change, message in [
+        (lambda block: block + 1j, "block 1 of X is complex; give arrays of real numbers"),
+        (csr_matrix, "block 1 of X is sparse; give arrays of real numbers"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            made().fit(rows.map_blocks(second(change), dtype=float, meta=X[:0]), y)
+    texts = labels.map_blocks(second(lambda block: block.astype(str)), dtype=int, meta=y[:0])
+    with pytest.raises(TypeError, match="numbers in some blocks, text in others"):
+        made().fit(rows, texts)
+    with pytest.raises(ValueError, match="X has no columns"):
+        made().fit(rows[:, :0], labels)
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_partitions_with_columns_in_another_order(client, made):
+    X, y = blobs()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = made(random_state=0).fit(frame, y)
+
+    def turned(part):
+        return part[part.columns[::-1]] if part.index[0] else part
+
+    rows = dd.from_pandas(frame, npartitions=3)
+    rows = rows.map_partitions(turned, meta=rows._meta, enforce_metadata=False)
+    for answer in (lambda: made().fit(rows, y), lambda: model.predict(rows).compute()):
+        with pytest.raises(
+            ValueError, match=r"a partition of X has columns \['f', .* \['a', 'b', "
+        ):
+            answer()
+
+
+def test_predictions_of_sparse_blocks():
+    X, y = blobs()
+    model = LowDimSVC(random_state=0).fit(X, y)
+    blocks = da.from_array(X, chunks=(30, 6)).map_blocks(csr_matrix)
+    np.testing.assert_allclose(model.transform(blocks).compute(), model.transform(X), rtol=1e-12)

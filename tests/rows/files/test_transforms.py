@@ -1,0 +1,88 @@
+"""What `transform` of RowBlocks may make of a block, and rows of which an array is equal."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from supred import LowDimSVC, RBFNetClassifier, RowBlocks
+from tests.family import blobs
+
+X, Y = blobs()
+
+
+@pytest.fixture
+def path(tmp_path):
+    np.save(tmp_path / "a.npy", np.column_stack([X, Y]))
+    return tmp_path / "a.npy"
+
+
+@pytest.mark.parametrize(
+    ("transform", "message"),
+    [
+        (lambda block: block[: len(block) // 2 + 1], r"made .* \(7, 6\) of 12 rows, where \(12, 6"),
+        (
+            lambda block: block[:1],
+            r"made a matrix of shape \(1, 6\) of 12 rows, where \(12, 6\) is",
+        ),
+        (
+            lambda block: block[:, : 1 + len(block) % 3],
+            r"made .* \(12, 1\) .* \(12, 2\) is expected",
+        ),
+        (lambda block: block[:, 0], r"made shape \(12,\) and type float64 of 12 rows; it must r"),
+        (lambda block: block + 1j, "made .* type complex128 of 12 rows; it must return a matrix"),
+        (lambda block: np.full(block.shape, "a"), "made no numbers of 12 rows; it must return"),
+        (lambda block: None, "made .* of 12 rows; it must return a matrix of numbers"),
+        (lambda block: block[:, :0], "leaves no column"),
+    ],
+)
+def test_what_is_no_matrix_of_the_rows_is_named(path, transform, message):
+    rows = RowBlocks(path, target=-1, transform=transform)
+    with pytest.raises(ValueError, match=f"transform {message}"):
+        rows.read(0, 12)
+
+
+def test_lists_and_blocks_that_are_sparse_at_times(path):
+    def half(block):
+        return sparse.csr_matrix(block) if len(block) == 10 else block
+
+    for transform in (lambda block: block.tolist(), half):
+        rows = RowBlocks(path, target=-1, transform=transform, block_rows=10)
+        np.testing.assert_array_equal(rows.rows().whole(), X)
+
+
+def test_columns_that_are_chosen_give_the_model_of_the_array_to_the_last_bit(path):
+    rows = RowBlocks(path, target=-1)
+    assert rows.read(0, 5).flags.c_contiguous
+    model, reference = (LowDimSVC(random_state=0).fit(*data) for data in ((rows,), (X, Y)))
+    np.testing.assert_array_equal(model.transform(X), reference.transform(X))
+
+
+def test_explain_needs_an_array(path):
+    model = RBFNetClassifier(n_centers=5, max_iter=20, random_state=0).fit(X, Y)
+    rows = RowBlocks(path, target=-1)
+    with pytest.raises(TypeError, match=r"explain needs an array, not RowBlocks\(.*X\.read\(start"):
+        model.explain(rows)
+    assert len(model.explain(rows.read(0, 3)).labels) == 3
+
+
+def test_files_without_rows_beside_others(path, tmp_path):
+    np.save(tmp_path / "none.npy", np.empty((0, 7)))
+    rows = RowBlocks([tmp_path / "none.npy", path], target=-1, sample_weight=-2)
+    np.testing.assert_array_equal(rows.labels(), Y)
+    np.testing.assert_array_equal(rows.weights(), X[:, -1])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npy"])
+def test_rows_that_are_being_read_can_be_pickled(path, tmp_path, kind):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    if kind != "npy":
+        path = tmp_path / f"a.{kind}"
+        frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    rows = RowBlocks(path)
+    rows.read(0, 10)
+    copy = pickle.loads(pickle.dumps(rows))
+    np.testing.assert_array_equal(copy.read(10, 20), rows.read(10, 20))
+    np.testing.assert_array_equal(copy.rows().whole(), rows.rows().whole())
