@@ -348,7 +348,8 @@ class LatentClassifier(
         _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
         predicted: Any = self.predict(X)
         predicted = predicted.compute() if is_dask(X) else on_host(predicted)
-        check_no_label_missing(y)
+        if not sparse.issparse(y):
+            check_no_label_missing(y)
         return accuracy(as_they_are(y), predicted, sample_weight)
 
     @property
