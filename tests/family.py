@@ -378,6 +378,31 @@ class EstimatorFamily:
         with pytest.raises(ValueError, match="Z contains NaN"):
             model.classify_latent(np.full_like(Z, np.nan))
 
+    def test_points_too_far_out_for_scores(self):
+        X, y = blobs()
+        model = self.make().fit(X, y)
+        if hasattr(model, "score_latent"):
+            with pytest.raises(ValueError, match=r"Z holds numbers beyond 1e\+140"):
+                model.classify_latent(np.full_like(model.transform(X[:2]), 1e200))
+            with pytest.raises(ValueError, match=r"Z holds numbers beyond 1e\+33"):
+                model.score_latent(np.full((2, model.transform(X).shape[1]), 1e37, dtype="f4"))
+
+    def test_labels_that_only_look_alike(self):
+        X, y = blobs()
+        large = 2**60 + y
+        model = self.make().fit(X, pd.Series(large).astype("Int64"))
+        assert model.classes_.tolist() == np.unique(large).tolist()
+        with pytest.raises(TypeError, match="cannot be sorted"):
+            self.make().fit(X, [1 if k == 0 else str(k) for k in y])
+
+    def test_a_missing_label_to_score(self):
+        X, y = blobs()
+        labels = np.where(y == 0, "a", "b").astype(object)
+        model = self.make().fit(X, labels)
+        labels[3] = None
+        with pytest.raises(ValueError, match="the first in row 3"):
+            model.score(X, labels)
+
     def test_another_number_of_columns(self):
         X, y = blobs()
         model = self.make().fit(X, y)

@@ -25,6 +25,7 @@ class TestFamily(EstimatorFamily):
         ),
         "test_a_missing_label": "a row without a label is an unlabelled row, and welcome",
         "test_a_missing_label_in_a_list": "the same: it is unlabelled",
+        "test_a_missing_label_to_score": "the same: it is left out",
     }
     expected_failures = {
         "check_sample_weight_equivalence_on_dense_data": (

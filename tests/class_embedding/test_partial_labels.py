@@ -58,3 +58,15 @@ def test_minus_one_as_a_class_is_pointed_out():
 def test_a_continuous_target():
     with pytest.raises(ValueError, match="Unknown label type"):
         encode_partial_labels([0.5, 1.5, -1.0])
+
+
+def test_numbers_among_strings_are_not_made_strings():
+    for y in ([1, "a", None, "1"], np.array([1, "a", None, "1"], dtype=object)):
+        with pytest.raises(TypeError, match="cannot be sorted"):
+            encode_partial_labels(y)
+
+
+def test_large_labels_beside_missing_ones():
+    pd = pytest.importorskip("pandas")
+    y = pd.Series([2**60, 2**60 + 1, None], dtype="Int64")
+    assert encode_partial_labels(y)[0].tolist() == [2**60, 2**60 + 1]

@@ -318,6 +318,17 @@ def test_entries_of_pandas_that_are_missing():
         MaxMarginProjection().fit(X, frame)
 
 
+def test_weights_of_extreme_size_have_one_unit_for_all_tasks():
+    X, Y = three_tasks()
+    rows = np.arange(len(X)) < len(X) // 2
+    Y = np.column_stack([np.where(rows, Y[:, 0], 0), np.where(rows, 0, Y[:, 0])])
+    weights = np.where(rows, 2.0**30, 2.0**-20)
+    model = MaxMarginProjection(n_components=1, C=1e-9).fit(X, Y, weights)
+    apart = MaxMarginProjection(n_components=1, C=1e-9 * 2.0**30).fit(X, Y, weights * 2.0**-30)
+    np.testing.assert_allclose(apart.components_, model.components_, rtol=1e-6)
+    assert apart.objective_ == pytest.approx(model.objective_)
+
+
 def test_weights_that_leave_a_task_one_class():
     X, Y = three_tasks()
     with pytest.raises(ValueError, match=r"sample_weight of task 1: all weights are zero.*\[-1\]"):

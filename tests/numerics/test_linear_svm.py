@@ -248,3 +248,15 @@ def test_a_guess_whose_margin_holds_many_rows_costs_no_more_than_none(monkeypatc
     warm = solve_linear_svm(Z, y, u, tol=1e-8, start=guess)
     assert warm.objective == pytest.approx(cold.objective, rel=1e-7)
     assert sum(work) <= 3 * without
+
+
+@pytest.mark.parametrize("widest", [8, 12])
+def test_columns_of_very_unequal_size_give_no_constant(widest):
+    rng = np.random.default_rng(0)
+    y = np.sign(rng.normal(size=200))
+    Z = (rng.normal(size=(200, 20)) + 0.5 * y[:, None]) * 10.0 ** np.linspace(-widest, widest, 20)
+    svm = solve_linear_svm(Z, y, np.full(200, 100.0))
+    assert np.mean(np.sign(Z @ svm.coef + svm.intercept) == y) > 0.85
+    losses = np.maximum(1 - y * (Z @ svm.coef + svm.intercept), 0)
+    assert svm.objective == pytest.approx(0.5 * svm.coef @ svm.coef + 100.0 * losses.sum())
+    assert 0 <= svm.gap <= svm.objective

@@ -447,3 +447,22 @@ def test_verbose_tells_of_each_check(capsys):
     X, y = blobs()
     quick(verbose=1).fit(X, y)
     assert "validation error" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 6])
+def test_chances_of_rows_that_come_again_and_again_are_their_shares(n_features):
+    rng = np.random.default_rng(0)
+    X = (rng.random((2000, n_features)) < 0.3).astype(float)
+    y = rng.random(2000) < 0.1 + 0.2 * X[:, 0]
+    chances = RBFNetClassifier(random_state=0).fit(X, y).predict_proba(X)[:, 1]
+    places = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+    shares = (np.bincount(places, weights=y) / np.bincount(places))[places]
+    assert np.mean(np.abs(chances - shares)) < 0.05
+
+
+def test_a_heavy_row_counts_by_its_weight_wherever_it_is_drawn():
+    y = np.arange(40) % 2
+    weights = np.where(y == 0, 3.0, 1.0)
+    model = RBFNetClassifier(early_stopping=False, label_smoothing=0.0, random_state=0)
+    chances = model.fit(np.zeros((40, 2)), y, weights).predict_proba(np.zeros((1, 2)))
+    np.testing.assert_allclose(chances, [[0.75, 0.25]], atol=0.03)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from supred.rbf_net.problem import distinct_rows, other_parts, scaling_of, split_rows
+from supred.rbf_net.parts import other_parts, split_rows
+from supred.rbf_net.problem import distinct_rows, scaling_of
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
@@ -100,6 +101,33 @@ def test_folds_of_few_rows_and_one_part_of_many():
     assert len(part.held_out) == 600
     assert not set(part.train) & set(part.held_out)
     assert split_rows(np.arange(5), 0.1, rng) == ()
+
+
+@pytest.mark.parametrize("n_places", [70, 700])
+def test_a_row_with_two_labels_is_not_trained_on_and_held_out(n_places):
+    places = np.append(np.arange(n_places), np.arange(0, n_places, 2))
+    index = (np.arange(len(places)) >= n_places).astype(int)
+    parts = split_rows(index, 0.1, np.random.RandomState(0), places=places)
+    parts += other_parts(index, parts[0], 3, 0, places)
+    assert len(parts) > 1
+    for part in parts:
+        assert len(part.held_out) > 0
+        assert not set(places[part.train]) & set(places[part.held_out])
+
+
+def test_nothing_is_held_out_of_a_few_places_with_several_labels_each():
+    places, index = np.tile(np.arange(8), 2), np.repeat([0, 1], 8)
+    assert split_rows(index, 0.1, np.random.RandomState(0), places=places) == ()
+
+
+def test_places_are_rows_without_their_class():
+    X = np.array([[0.0, 1.0], [2.0, 1.0], [0.0, 1.0], [0.0, 1.0], [5.0, 5.0]])
+    index, weights = np.array([0, 0, 1, 1, 1]), np.ones(5)
+    found = distinct_rows(X, index, weights, scaling_of(X, weights))
+    assert len(found.order) == 4
+    rows = X[found.order]
+    same = (rows[:, None] == rows).all(axis=2)
+    np.testing.assert_array_equal(found.places[:, None] == found.places, same)
 
 
 def test_other_parts_hold_out_other_rows_of_every_class():

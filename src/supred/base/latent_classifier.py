@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from supred.base.dask_input import lazily, unpacked
-from supred.base.scales import in_unit, is_safe, project_far_rows, unit_exponent
+from supred.base.scales import MOST_LATENT, in_unit, is_safe, project_far_rows, unit_exponent
 from supred.base.sources import (
     as_source,
     check_not_vanishing,
@@ -25,9 +25,19 @@ from supred.base.sources import (
 )
 from supred.base.state import present_attributes
 from supred.base.validation import accuracy, are_ready, canonical
-from supred.common.arguments import all_finite, check_n_jobs, largest_magnitude
-from supred.common.arrays import cast, on_host, place_of, stays_in_place
-from supred.common.labels import check_no_label_missing, encode_labels, index_among
+from supred.common.arguments import (
+    OutOfRangeError,
+    all_finite,
+    check_n_jobs,
+    largest_magnitude,
+)
+from supred.common.arrays import cast, on_host, place_of, stays_in_place, type_name
+from supred.common.labels import (
+    as_they_are,
+    check_no_label_missing,
+    encode_labels,
+    index_among,
+)
 from supred.rows.blocks import RowSource
 from supred.rows.cluster.collections import is_dask
 
@@ -105,7 +115,7 @@ class LatentClassifier(
             refuse_out_of_core(self, X)
             if y is not None:
                 check_no_label_missing(y)
-            X, y = self._validate_rows(X, on_host(y), reset=reset)
+            X, y = self._validate_rows(X, as_they_are(on_host(y)), reset=reset)
         if classes is None:
             return X, *encode_labels(y)
         return X, classes, index_among(y, classes)
@@ -272,6 +282,9 @@ class LatentClassifier(
                 f"Z has {Z.shape[1]} columns, but {type(self).__name__} has "
                 f"{self._n_features_out} latent coordinates; give what transform returns."
             )
+        most = MOST_LATENT[type_name(Z)]
+        if not largest_magnitude(Z) < most:
+            raise OutOfRangeError(f"Z holds numbers beyond {most:g}; give what transform returns.")
         return Z
 
     def classify_latent(self, Z: np.ndarray) -> np.ndarray:
@@ -335,7 +348,9 @@ class LatentClassifier(
         _, y, sample_weight = unpacked(None, ("y", y), ("sample_weight", sample_weight))
         predicted: Any = self.predict(X)
         predicted = predicted.compute() if is_dask(X) else on_host(predicted)
-        return accuracy(y, predicted, sample_weight)
+        if not sparse.issparse(y):
+            check_no_label_missing(y)
+        return accuracy(as_they_are(y), predicted, sample_weight)
 
     @property
     def row_unit_(self) -> float:

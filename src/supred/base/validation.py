@@ -100,9 +100,29 @@ def check_weights(
     name : str
         What to call `sample_weight` in an error.
     """
-    weights = _in_safe_unit(row_weights(sample_weight, len(class_index), name=name), name)
+    weights = in_safe_unit(row_weights(sample_weight, len(class_index), name=name), name)
+    weights = weigh_classes(weights, class_weight, class_index, classes, name=name)
+    return in_safe_unit(weights, f"{name} times class_weight")
+
+
+def weigh_classes(
+    weights: np.ndarray,
+    class_weight: Any,
+    class_index: np.ndarray,
+    classes: np.ndarray,
+    *,
+    name: str = "sample_weight",
+) -> np.ndarray:
+    """Return checked weights times those of the classes, in the unit that they are in.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+    class_weight, class_index, classes, name
+        As in :func:`check_weights`.
+    """
     class_weights = _class_weights(class_weight, class_index, classes, weights)
-    weights = _in_safe_unit(weights * class_weights[class_index], f"{name} times class_weight")
+    weights = weights * class_weights[class_index]
     totals = np.bincount(class_index, weights=weights, minlength=len(classes))
     present = np.bincount(class_index, minlength=len(classes)) > 0
     if (totals[present] <= 0).any():
@@ -170,7 +190,16 @@ def accuracy(labels: Any, predicted: np.ndarray, sample_weight: Any) -> float:
     return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
 
 
-def _in_safe_unit(weights: np.ndarray, name: str) -> np.ndarray:
+def in_safe_unit(weights: np.ndarray, name: str) -> np.ndarray:
+    """Return weights in a unit in which their products are safe, or raise an error that says why.
+
+    Parameters
+    ----------
+    weights : ndarray
+        Finite and at least zero.
+    name : str
+        What to call them.
+    """
     largest, least = weights.max(), weights.min(where=weights > 0, initial=np.inf)
     if least < largest * 2.0**-MOST_SPREAD:
         raise ValueError(

@@ -8,7 +8,7 @@ from sklearn.utils.validation import column_or_1d
 
 from supred.base.validation import check_weights
 from supred.common.arguments import check_one_per_row
-from supred.common.labels import encode_labels, is_missing
+from supred.common.labels import as_labels, as_they_are, encode_labels, is_missing
 
 
 def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +54,7 @@ def split_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     # NumPy would make strings of what is missing in a list of strings.
     listed = isinstance(y, list | tuple)
-    y = column_or_1d(np.array(y, dtype=object) if listed else y, warn=True)
+    y = column_or_1d(np.array(y, dtype=object) if listed else as_they_are(y), warn=True)
     labelled = ~is_unlabelled(y)
     if not labelled.any():
         raise ValueError(
@@ -65,7 +65,7 @@ def split_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     present = y[labelled]
     if listed or (present.dtype.kind == "O" and not isinstance(present[0], str)):
         # Missing labels are what made numbers an array of objects.
-        present = np.array(present.tolist())
+        present = as_labels(present.tolist())
     return present, labelled
 
 

@@ -53,7 +53,7 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
         _check_targets(y.classes)
         classes, class_index = y.classes, y.class_index
     else:
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(as_they_are(y), warn=True)
         check_no_label_missing(y, name=name)
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name=name)
@@ -126,7 +126,7 @@ def index_among(y: Any, classes: np.ndarray, *, name: str = "y") -> np.ndarray:
     [1, 0]
     """
     check_no_label_missing(y, name=name)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(as_they_are(y), warn=True)
     unknown = ~np.isin(y, classes)
     if unknown.any():
         raise ValueError(
@@ -165,6 +165,27 @@ def as_labels(y: Any) -> np.ndarray:
         return np.asarray(y)
     kinds = {isinstance(label, str) for label in y}
     return np.array(y, dtype=object) if len(kinds) > 1 else np.asarray(y)
+
+
+def as_they_are(y: Any) -> Any:
+    """Return lists and pandas' nullable numbers as an array of the same labels; else what is given.
+
+    On their way through scikit-learn 1 and "1" of a list, or large numbers of a series, would
+    become one class.
+
+    Examples
+    --------
+    >>> from supred.common.labels import as_they_are
+    >>> as_they_are([1, "1"])
+    array([1, '1'], dtype=object)
+    """
+    if isinstance(y, list | tuple):
+        return as_labels(y)
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if getattr(plain, "kind", "") not in tuple("biu"):
+        return y
+    labels = np.asarray(y, dtype=object)
+    return labels if is_missing(labels).any() else labels.astype(plain)
 
 
 def _is_none_or_nan(label: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from supred.base.validation import check_weights
+from supred.base.validation import check_weights, in_safe_unit, weigh_classes
 from supred.common.labels import encode_labels
 from supred.numerics.decisions import decision_scores, task_signs
 
@@ -252,10 +252,10 @@ def task_weights(signs: np.ndarray, sample_weight: Any, class_weight: Any) -> np
         own = np.flatnonzero(signs[:, task])
         class_index = (signs[own, task] > 0).astype(int)
         name = f"sample_weight of task {task}"
-        result[own, task] = check_weights(
+        result[own, task] = weigh_classes(
             weights[own], class_weight, class_index, np.array([-1, 1]), name=name
         )
-    return result
+    return in_safe_unit(result, "sample_weight times class_weight")  # one unit for all tasks
 
 
 def _row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:

@@ -31,6 +31,8 @@ TOGETHER = 20
 TINY = 255
 # A guess whose working set leaves a larger relative gap than this is dropped.
 USELESS_GAP = 0.1
+# An SVM with a larger gap than that is looked for with this part of its bounds, again and again.
+SMALLER, MOST_SMALLER = 1e-3, 10
 # A row that pads a working set is a copy of another with this part of its bound.
 PADDING = 1e-30
 # Rows whose coordinates all are smaller are in one place: their square would vanish.
@@ -215,7 +217,7 @@ def _solve_columns(
         places.append(k)
         guesses.append(frame.into(start))
     for i, svm in enumerate(_solve_batch(problems, tol, guesses)):
-        solved = frames[i].back(_or_constant(problems[i], svm))
+        solved = frames[i].back(_or_constant(problems[i], _or_smaller(problems[i], svm, tol)))
         dual = np.zeros(len(u))
         dual[members[i]] = solved.dual
         svms[places[i]] = replace(solved, dual=dual)
@@ -341,6 +343,32 @@ def _thin_out(problem: Problem) -> Problem:
         u[kept] *= problem.u[rows].sum() / problem.u[kept].sum()
         chosen[kept] = True
     return Problem(problem.Z[chosen], problem.y[chosen], u[chosen])
+
+
+def _or_smaller(problem: Problem, svm: LinearSVM, tol: float) -> LinearSVM:
+    """Return the SVM, or where that failed the one of smaller bounds, if it is better.
+
+    Beside bounds that are large for the rows, as with columns of very unequal size, ||w||^2 has no
+    digits left. With a smaller part of them the SVM can be solved and is next to the one wanted.
+    """
+    part = 1.0
+    for _ in range(MOST_SMALLER):
+        if svm.gap <= USELESS_GAP * svm.objective:
+            break
+        part *= SMALLER
+        found = _solve_batch([replace(problem, u=part * problem.u)], tol, [None])[0]
+        objective = problem.primal(found.coef, problem.slack(found.coef, found.intercept))
+        bound = problem.dual(found.dual)
+        best = found if objective < svm.objective else svm
+        dual, bound = max(
+            (svm.dual, svm.objective - svm.gap), (found.dual, bound), key=lambda pair: pair[1]
+        )
+        objective, n_iter = min(objective, svm.objective), svm.n_iter + found.n_iter
+        gap = objective - bound
+        svm = LinearSVM(best.coef, best.intercept, dual, objective, gap, n_iter)
+        if found.gap <= USELESS_GAP * found.objective:
+            break
+    return svm
 
 
 def _or_constant(problem: Problem, svm: LinearSVM) -> LinearSVM:

@@ -17,7 +17,8 @@ from supred.rbf_net.descent import Course, Problem, State, descend_side_by_side
 from supred.rbf_net.draws import Draws
 from supred.rbf_net.journal import Journal
 from supred.rbf_net.network import Networks, coordinates, scores
-from supred.rbf_net.problem import Part, Table
+from supred.rbf_net.parts import Part
+from supred.rbf_net.problem import Table
 from supred.rbf_net.start import Sample, start_networks
 from supred.rbf_net.verdict import Verdict, verdict_of
 

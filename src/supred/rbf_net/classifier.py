@@ -85,7 +85,8 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
     class_weight : dict or "balanced", optional
         Weights of the classes, which multiply the sample weights.
     warm_start : bool, default=False
-        Go on from the networks of the last `fit`; there is no race.
+        Go on from the networks of the last `fit`; there is no race. Latent dimensions, metric and
+        number of centres stay what they are ("auto" may take centres away).
     checkpoint : path, optional
         File to which the state of the fit is written along the way. If it is there when `fit`
         begins, with the same data and parameters, the fit goes on from it and ends at the same

@@ -212,9 +212,8 @@ def descend(
     levels = place.put(course.levels.astype(precision))
     losses, first_step = place.zeros((len(nets),), float), state.step
 
-    def step(rows: Any, targets: Any, weights: Any, rates: Any, *normals: Any) -> None:
+    def step(rows: Any, targets: Any, shares: Any, rates: Any, *normals: Any) -> None:
         nonlocal losses
-        shares = weights / weights.sum(axis=1)[:, None]
         noise = Noise(levels, normals[0]) if normals else None
         losses += mean_loss(nets, rows, targets, shares, problem.row_loss, gradient, noise)
         if problem.decay:
@@ -265,8 +264,8 @@ def _run_loops(
     losses, coming = np.zeros(len(nets)), next(inputs, None)
     with ThreadPoolExecutor(1) if n_threads > 1 else nullcontext() as pool:
         while coming is not None:
-            rows, targets, weights, rates, *normals = coming
-            arrays = (rows, targets, weights / weights.sum(axis=1)[:, None], *normals)
+            rows, targets, shares, rates, *normals = coming
+            arrays = (rows, targets, shares, *normals)
             first, second = _both(partial(add_up, 0, *arrays), partial(add_up, 1, *arrays), pool)
             losses += first + second
             # the other thread draws the rows and the noise of the next step meanwhile
@@ -291,8 +290,10 @@ def _inputs(
 
     Yields
     ------
-    rows, targets, weights : arrays
-        Of the block of the step.
+    rows, targets, shares : arrays
+        Of the block of the step. Shares are weights in units of what a block has on average: in
+        units of what it has itself, a heavy row would count no more than a light one that is alone
+        in its block.
     rates : array of shape (2,) or tuple
         Learning rate and bias correction.
     normals : array
@@ -300,6 +301,8 @@ def _inputs(
     """
     place = place_of(problem.targets)
     steps, normals = draws.blocks(first_step), draws.normals(first_step, width)
+    means = [float(problem.weights[place.put(part)].mean()) for part in draws.parts]
+    units = place.put(np.array(means, dtype=np.float32)[:, None] * draws.size)
     for first in range(first_step, until, problem.steps_at_once):
         numbers = range(first, min(first + problem.steps_at_once, until))
         chosen = np.stack([next(steps) for _ in numbers])
@@ -308,7 +311,7 @@ def _inputs(
         arrays = [
             problem.take(chosen),
             problem.targets[there],
-            problem.weights[there],
+            problem.weights[there] / units,
             rates if place.is_host else place.put(np.array(rates, dtype=np.float32)),
         ]
         if width:

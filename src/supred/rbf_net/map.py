@@ -18,7 +18,8 @@ from supred.rbf_net.choices import (
     scores_in_blocks,
 )
 from supred.rbf_net.network import Networks, latent
-from supred.rbf_net.problem import Part, Scaling, Table, scaling_of
+from supred.rbf_net.parts import Part
+from supred.rbf_net.problem import Scaling, Table, scaling_of
 from supred.rbf_net.training import Report, Result, calibrated, problem_of, run_checked
 from supred.rbf_net.verdict import Verdict, verdict_of
 

@@ -15,15 +15,13 @@ from supred.rbf_net.fitted import Fitted, GaussianNetwork
 from supred.rbf_net.journal import Journal
 from supred.rbf_net.map import train_map
 from supred.rbf_net.network import Networks
+from supred.rbf_net.parts import Part, held_out_sample, split_rows
 from supred.rbf_net.problem import (
-    Part,
     Scaling,
     Table,
     check_scaled,
     distinct_rows,
-    held_out_sample,
     scaling_of,
-    split_rows,
     used_rows,
 )
 from supred.rbf_net.settings import Settings
@@ -202,7 +200,8 @@ def parts_of(
     if not settings.early_stopping:
         return (), table
     folds = not isinstance(settings.n_centers, str)
-    parts = split_rows(table.index, settings.validation_fraction, rng, folds=folds)
+    fraction, places = settings.validation_fraction, table.places
+    parts = split_rows(table.index, fraction, rng, folds=folds, places=places)
     return held_out_sample(parts, rng), table
 
 

@@ -1,13 +1,11 @@
 """What a network is trained on: rows that are shifted and scaled, class indices and weights."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from supred.common.arrays import cast, on_host, place_of, type_name
 from supred.rows.blocks import RowSource, rows_of, select
@@ -24,12 +22,6 @@ LEAST_EFFECTIVE, LEAST_EFFECTIVE_SHARE = 1.5, 0.1
 # By one factor too if no more than this share of the numbers differs from zero, as in counts of
 # words: unit variance would make the rare ones large. The form of the rows has no say in it.
 MOST_FILLED = 0.05
-# Below this many rows, folds take the place of one held-out part.
-FOLDED_ROWS, N_FOLDS = 500, 3
-# A held-out part has at least this many rows, or this share of the rows.
-LEAST_HELD_OUT, MOST_FRACTION = 300, 0.2
-# More rows than this tell no more about a candidate.
-MOST_HELD_OUT = 10_000
 # A column that deviates by less from its mean counts as constant: its factor, times what is
 # learned, must be a number in the precision of the rows.
 LEAST_DEVIATION = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-300}
@@ -182,10 +174,13 @@ class DistinctRows:
         Where each of them comes first.
     weights : ndarray
         Sum of the weights of each one's copies.
+    places : ndarray of int
+        Equal numbers where two differ in their class only.
     """
 
     order: np.ndarray
     weights: np.ndarray
+    places: np.ndarray
 
 
 def distinct_rows(X: Any, index: np.ndarray, weights: np.ndarray, scaling: Scaling) -> DistinctRows:
@@ -206,12 +201,19 @@ def distinct_rows(X: Any, index: np.ndarray, weights: np.ndarray, scaling: Scali
     directions = np.random.default_rng(0).standard_normal((X.shape[1], 2))
     along = on_host(rows_of(X).map(partial(_along, scaling=scaling, directions=directions)))
     order = np.lexsort((along[:, 0], index))
-    sorted_along, sorted_index = along[order], index[order]
-    steps = np.abs(np.diff(sorted_along, axis=0))
-    same = (steps <= SAME * np.maximum(1.0, np.abs(sorted_along[1:]))).all(axis=1)
-    same &= sorted_index[1:] == sorted_index[:-1]
-    first = np.flatnonzero(np.append(True, ~same))
-    return DistinctRows(order[first], np.add.reduceat(weights[order], first))
+    sorted_index = index[order]
+    other = _differ(along[order]) | (sorted_index[1:] != sorted_index[:-1])
+    first = np.flatnonzero(np.append(True, other))
+    along = along[order[first]]
+    by_place, places = np.argsort(along[:, 0], kind="stable"), np.zeros(len(first), dtype=int)
+    places[by_place[1:]] = np.cumsum(_differ(along[by_place]))
+    return DistinctRows(order[first], np.add.reduceat(weights[order], first), places)
+
+
+def _differ(along: np.ndarray) -> np.ndarray:
+    """Tell which rows differ from those before them."""
+    steps = np.abs(np.diff(along, axis=0))
+    return (steps > SAME * np.maximum(1.0, np.abs(along[1:]))).any(axis=1)
 
 
 def _along(block: Any, *, scaling: Scaling, directions: np.ndarray) -> np.ndarray:
@@ -251,6 +253,7 @@ class Table:
         self.X, self.n_classes, self.scaling, self.distinct = X, n_classes, scaling, distinct
         self.order = np.arange(len(index)) if distinct is None else distinct.order
         self.index = index[self.order]
+        self.places = None if distinct is None else distinct.places
         weights = weights if distinct is None else distinct.weights
         # divided by the largest first: the sum of the largest numbers would overflow
         weights = weights / weights.max()
@@ -276,89 +279,6 @@ class Table:
         unique, places = np.unique(chosen, return_inverse=True)
         rows = self.scaling(rows_of(self.X).take(unique))
         return rows[self.place.put(places.ravel())].reshape(*chosen.shape, self.n_features)
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows to train on and rows held out, as indices.
-
-    Attributes
-    ----------
-    train, held_out : ndarrays of int
-    """
-
-    train: np.ndarray
-    held_out: np.ndarray
-
-
-def split_rows(
-    index: np.ndarray, fraction: float, rng: np.random.RandomState, *, folds: bool = True
-) -> tuple[Part, ...]:
-    """Return one held-out part, or folds where rows are few, or nothing where they are too few.
-
-    Rows of classes with fewer rows than folds are never held out. The training parts of folds
-    have one length.
-
-    Parameters
-    ----------
-    index : ndarray of int, shape (n_rows,)
-    fraction : float
-        Share of the rows to hold out of many.
-    rng : RandomState
-    folds : bool
-        False for one part, however few the rows are.
-    """
-    counts = np.bincount(index)
-    n_parts = N_FOLDS if folds and len(index) < FOLDED_ROWS else 1
-    usable = np.flatnonzero(counts[index] >= max(2, n_parts))
-    rare = np.setdiff1d(np.arange(len(index)), usable)
-    n_classes = len(np.unique(index[usable]))
-    if n_classes < 2:
-        return ()
-    if n_parts > 1:
-        splitter = StratifiedKFold(n_parts, shuffle=True, random_state=rng)
-        pairs = list(splitter.split(usable, index[usable]))
-        shortest = min(len(train) for train, _ in pairs)
-        return tuple(
-            Part(np.append(usable[np.sort(rng.permutation(train)[:shortest])], rare), usable[held])
-            for train, held in pairs
-        )
-    least = min(LEAST_HELD_OUT, round(MOST_FRACTION * len(usable)))
-    size = max(n_classes, least, round(fraction * len(usable)))
-    size = min(size, len(usable) - n_classes)
-    train, held = train_test_split(usable, test_size=size, stratify=index[usable], random_state=rng)
-    return (Part(np.sort(np.append(train, rare)), np.sort(held)),)
-
-
-def other_parts(index: np.ndarray, part: Part, n_parts: int, seed: int) -> tuple[Part, ...]:
-    """Return parts that hold out as many rows, by class, as a part does, all of them others.
-
-    Parameters
-    ----------
-    index : ndarray of int, shape (n_rows,)
-    part : Part
-    n_parts : int
-    seed : int
-    """
-    rng = np.random.default_rng((seed, 6))
-    everything = np.concatenate([part.train, part.held_out])
-    counts = np.bincount(index[part.held_out], minlength=index.max() + 1)
-    chosen: list[list[np.ndarray]] = [[] for _ in range(n_parts)]
-    for label, count in enumerate(counts):
-        rows = rng.permutation(part.train[index[part.train] == label])
-        # a class must not lose all of its rows
-        count = min(count, (len(rows) - 1) // n_parts)
-        for number in range(n_parts):
-            chosen[number].append(rows[number * count : (number + 1) * count])
-    held = [np.sort(np.concatenate(rows)) for rows in chosen]
-    return tuple(Part(np.setdiff1d(everything, rows), rows) for rows in held)
-
-
-def held_out_sample(parts: Sequence[Part], rng: np.random.RandomState) -> tuple[Part, ...]:
-    """Return the parts with no more held-out rows than tell candidates apart."""
-    return tuple(
-        Part(part.train, np.sort(rng.permutation(part.held_out)[:MOST_HELD_OUT])) for part in parts
-    )
 
 
 def used_rows(X: Any, index: np.ndarray, weights: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -17,7 +17,8 @@ from supred.rbf_net.choices import (
 )
 from supred.rbf_net.descent import Problem, State
 from supred.rbf_net.network import Networks, RowLoss, hinge_slopes, log_slopes
-from supred.rbf_net.problem import Part, Table, other_parts
+from supred.rbf_net.parts import Part, other_parts
+from supred.rbf_net.problem import Table
 from supred.rbf_net.start import Sample, ridge_networks
 from supred.rbf_net.verdict import Verdict, verdict_of
 
@@ -213,7 +214,10 @@ def cross_fitted(runners: Runners, candidate: Candidate, verdict: Verdict) -> Ve
     # rows that the user gave to validate by are the judges that were asked for
     if not (few and is_probable and training.held_table is training.table):
         return verdict
-    parts = other_parts(training.table.index, part, N_CROSS_FITTED, training.seed)
+    table = training.table
+    parts = other_parts(table.index, part, N_CROSS_FITTED, training.seed, table.places)
+    if not parts:
+        return verdict
     others = Runners(training, [candidate], parts)
     for _ in others.run(runners.state.step):
         pass

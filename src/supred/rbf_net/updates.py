@@ -12,8 +12,9 @@ from supred.rbf_net.choices import Runners, Training
 from supred.rbf_net.fitted import Fitted, GaussianNetwork
 from supred.rbf_net.journal import Journal
 from supred.rbf_net.network import Networks
+from supred.rbf_net.parts import Part
 from supred.rbf_net.plan import Told, finish, importances, parts_of, reporter, training_of
-from supred.rbf_net.problem import Part, Table, check_scaled, distinct_rows, used_rows
+from supred.rbf_net.problem import Table, check_scaled, distinct_rows, used_rows
 from supred.rbf_net.settings import Settings
 from supred.rbf_net.sizes import settle
 from supred.rbf_net.training import REFIT_RATE, train
