@@ -29,6 +29,8 @@ LABELS = (
     "np.array(['a' if k == 0 else k for k in y], dtype=object)", "[[1, 2]] * len(y)",
     "np.array([None if k == 0 else k for k in y], dtype=object)", "y.astype('timedelta64[D]')",
     "pandas.DataFrame({'a': y, 'b': y})", "np.array([str(k) * 300 for k in y])",
+    "['1' if k == 0 else k for k in y.tolist()]", "pandas.Series(2**60 + y, dtype='Int64')",
+    "pandas.Series(y > 0, dtype='boolean')", "y.astype(np.uint64) + np.uint64(2**63)",
 )  # fmt: skip
 WEIGHTS = (
     "np.zeros(len(y))", "-np.ones(len(y))", "np.full(len(y), np.nan)", "np.ones(len(y) - 1)",

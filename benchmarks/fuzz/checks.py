@@ -117,6 +117,7 @@ def check_form(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Non
         assert before == after, "what was given was changed"
         if fitted is None:
             return
+        _check_classes(fitted, y)
         try:
             usable(fitted, X)
         except OutOfRangeError:  # rows without weight are like any others to predict
@@ -124,6 +125,17 @@ def check_form(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Non
             assert np.min(sample_weight) == 0, "rows of the training are refused"
             return
         _keeps(fitted, X)
+
+
+def _check_classes(fitted: Any, y: Any) -> None:
+    """Check that no two labels of a list, an array or a series became one class."""
+    labels = y.tolist() if hasattr(y, "tolist") else y
+    if isinstance(labels, list) and not any(isinstance(label, list) for label in labels):
+        found = [label for label in labels if label is not None and label == label]
+        known = {(type(label) is str, label) for label in fitted.classes_.tolist()}
+        missing = {(type(label) is str, label) for label in found} - known
+        # in the class constrained embedding -1 stands for no label
+        assert missing <= {(False, -1)}, f"labels that are no class: {missing}"
 
 
 def _keeps(fitted: Any, X: Any) -> None:

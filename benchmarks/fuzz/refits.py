@@ -60,9 +60,20 @@ def check_later_parameters(estimator: Any, X: Any, y: Any) -> None:
     fitted = checks.fit(estimator, X, y)
     if fitted is not None:
         Z, labels = fitted.transform(X), fitted.predict(X)
+        bound = _bound(fitted, X, y)
         fitted.set_params(**type(fitted)().get_params(deep=False))
+        assert _bound(fitted, X, y) == bound, "the certificate is another"
         assert np.array_equal(fitted.transform(X), Z), "coordinates changed"
         assert np.array_equal(fitted.predict(X), labels), "predictions changed"
+
+
+def _bound(fitted: Any, X: Any, y: Any) -> float | None:
+    """Return what a certificate of the model says, None if there is none."""
+    try:
+        return fitted.certificate(X, y).bound if hasattr(fitted, "certificate") else None
+    except ValueError as error:
+        checks.refused(error)
+        return None
 
 
 def check_copies(estimator: Any, X: Any, y: Any) -> None:

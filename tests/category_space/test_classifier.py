@@ -222,6 +222,7 @@ def test_certificate_later_is_the_one_at_fit_time(wine, parameters):
     X, y = wine
     model = plain(certify=True, random_state=0, tol=1e-9, **parameters).fit(X, y)
     before = model.transform(X)
+    model.set_params(**CategorySpace().get_params())  # those that count are of the fit
     later = model.certificate(X, y)
     assert later.kind == model.certificate_.kind
     assert later.objective == pytest.approx(model.objective_, rel=1e-7)

@@ -16,12 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from supred._version import __version__
-from supred.base.packed_arrays import is_plain, open_part, read_array
+from supred.base.packed_arrays import KINDS, open_part, read_array
 from supred.base.state import from_state, registered_classes, to_state
 from supred.common.arguments import all_finite
 from supred.common.files import atomic_write
 
 DESCRIPTION = "description.json"
+LARGEST_FLOAT = 8
 FORMAT = "supred"
 VERSION = 4
 # One date for all, so that equal models are equal files.
@@ -292,7 +293,9 @@ class _Encoder:
         return {"objects": [self.encode(v, where) for v in value.ravel()], "shape": value.shape}
 
     def _keep(self, array: np.ndarray, where: str) -> int:
-        if not is_plain(array.dtype):
+        # Long doubles are not the same on every machine.
+        kind, n_bytes = array.dtype.kind, array.dtype.itemsize
+        if kind not in KINDS or (kind == "f" and n_bytes > LARGEST_FLOAT):
             raise ModelFileError(f"{where} holds {array.dtype}, which cannot be saved.")
         self.arrays.append(array)
         return len(self.arrays) - 1

@@ -7,9 +7,8 @@ from typing import IO
 
 import numpy as np
 
-# Arrays hold truth values, whole numbers, floating-point numbers or texts; long doubles are not the
-# same on every machine.
-KINDS, LARGEST_FLOAT = "biufUS", 8
+# Arrays hold truth values, whole numbers, floating-point numbers or texts.
+KINDS = "biufUS"
 # So much of an array is unpacked at a time, and its header is no longer than this.
 PIECE_BYTES, MAX_HEADER_BYTES = 2**20, 2**16
 
@@ -22,7 +21,7 @@ def read_array(archive: zipfile.ZipFile, name: str, *, double: bool = False) -> 
     with open_part(archive, name) as file:
         shape, fortran_order, dtype = _array_header(file)
         single = dtype.kind == "f" and dtype.itemsize == 4
-        if not (is_plain(dtype) and dtype.itemsize) or (double and not single):
+        if dtype.kind not in KINDS or not dtype.itemsize or (double and not single):
             raise ValueError(f"an array of {dtype}")
         # Before any memory is taken: the header must say what the file holds.
         n_bytes = archive.getinfo(name).file_size - file.tell()
@@ -36,11 +35,6 @@ def read_array(archive: zipfile.ZipFile, name: str, *, double: bool = False) -> 
             content = file.read(len(piece) * kind.itemsize)
             piece[:] = np.frombuffer(content, dtype=kind, count=len(piece))
     return values.reshape(shape, order="F" if fortran_order else "C")
-
-
-def is_plain(dtype: np.dtype) -> bool:
-    """Tell whether a file holds arrays of this type."""
-    return dtype.kind in KINDS and (dtype.kind != "f" or dtype.itemsize <= LARGEST_FLOAT)
 
 
 def array_shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:

@@ -174,6 +174,7 @@ class CategorySpace(MappedClassifier):
         "_inverse_components",
         "rule_",
         "multilabel_",
+        "_fit_parameters",
         "class_means_",
         "alpha_",
         "certificate_",
@@ -248,7 +249,7 @@ class CategorySpace(MappedClassifier):
         """
         settings = Settings(**self.get_params(deep=False))
         settings.check()
-        rows = self._labelled_rows(X, y, sample_weight, reset=True)
+        rows = self._labelled_rows(X, y, sample_weight, settings.class_weight, reset=True)
         seed = int(random_generator(self.random_state).randint(2**31 - 1))
         kernel, alpha = settings.choose_kernel(rows, seed)
         problem = settings.problem(rows, kernel, alpha)
@@ -283,9 +284,9 @@ class CategorySpace(MappedClassifier):
           Rapcsak's condition does not hold (largest eigenvalue ...)
         """
         check_is_fitted(self)
-        settings = Settings(**self.get_params(deep=False))
+        settings = Settings(**self._fit_parameters)
         settings.check_certifiable("certificate")
-        rows = self._labelled_rows(X, y, sample_weight, reset=False)
+        rows = self._labelled_rows(X, y, sample_weight, settings.class_weight, reset=False)
         if not np.array_equal(rows.classes, self.classes_):
             raise ValueError(
                 f"y holds the classes {rows.classes.tolist()}, but the model was fitted on "
@@ -320,16 +321,17 @@ class CategorySpace(MappedClassifier):
         """Width of the kernel that was used."""
         return self.kernel_.gamma
 
-    def _labelled_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> LabelledRows:
-        """Return the checked rows, labels and weights."""
+    def _labelled_rows(
+        self, X: Any, y: Any, sample_weight: Any, class_weight: Any, *, reset: bool
+    ) -> LabelledRows:
         if is_label_matrix(y):
             refuse_out_of_core(self, X)
             X = self._validate_rows(X, reset=reset)
             labels, members = read_label_matrix(y, X.shape[0])
-            weights = label_weights(sample_weight, self.class_weight, members)
+            weights = label_weights(sample_weight, class_weight, members)
             return LabelledRows(X, members, weights, labels, exclusive=False)
         X, classes, class_index = self._validate_rows_and_labels(X, y, reset=reset)
-        weights = check_weights(sample_weight, self.class_weight, class_index, classes)
+        weights = check_weights(sample_weight, class_weight, class_index, classes)
         return LabelledRows.of_classes(X, classes, class_index, weights)
 
     def _keep(
@@ -345,6 +347,7 @@ class CategorySpace(MappedClassifier):
         has_kernel = problem.kernel is not None
         self.classes_ = rows.classes
         self.multilabel_ = not rows.exclusive
+        self._fit_parameters = self.get_params(deep=False)
         self._map = problem.latent_map(W)
         self._n_features_out = len(rows.classes)
         self._inverse_components = None if has_kernel else problem.directions(W).T.copy()

@@ -23,8 +23,6 @@ class OutputExistsError(OSError):
 
 def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Raise an error, before any work, if a file cannot be written to `path`."""
-    if not os.fspath(path):
-        raise ValueError("the name of the file to write is empty; give one.")
     _check_name(path)
     if os.path.isdir(path):
         raise OutputExistsError(f"{path} is a folder; name a file.")
