@@ -31,6 +31,8 @@ from benchmarks.fuzz import (
     model_files,
     properties,
     refits,
+    searches,
+    source_properties,
     sources,
     table_files,
     tables,
@@ -54,6 +56,8 @@ KINDS: dict[str, Recipe] = {
     "comparisons": comparisons.recipe,
     "refits": refits.recipe,
     "checkpoints": checkpoints.recipe,
+    "searches": searches.recipe,
+    "source_properties": source_properties.recipe,
 }
 # Of so many cases of the first kind one of this kind is run: they start processes or take long.
 EVERY = {
@@ -64,6 +68,8 @@ EVERY = {
     "table_files": 4,
     "comparisons": 2,
     "checkpoints": 2,
+    "searches": 4,
+    "source_properties": 8,
 }
 # Seconds of processor time that a case may take, of the clock's this many times more: other
 # programs may use the machine.

@@ -22,6 +22,8 @@ CASES = {
     "comparisons": 30,
     "refits": 60,
     "checkpoints": 30,
+    "searches": 12,
+    "source_properties": 8,
 }
 # Cases of other seeds that failed once.
 FAILED_ONCE = [
