@@ -28,6 +28,7 @@ from benchmarks.fuzz import (
     forms,
     kills,
     methods,
+    mixtures,
     model_files,
     properties,
     refits,
@@ -58,6 +59,7 @@ KINDS: dict[str, Recipe] = {
     "checkpoints": checkpoints.recipe,
     "searches": searches.recipe,
     "source_properties": source_properties.recipe,
+    "mixtures": mixtures.recipe,
 }
 # Of so many cases of the first kind one of this kind is run: they start processes or take long.
 EVERY = {

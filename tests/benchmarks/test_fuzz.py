@@ -24,6 +24,7 @@ CASES = {
     "checkpoints": 30,
     "searches": 12,
     "source_properties": 8,
+    "mixtures": 60,
 }
 # Cases of other seeds that failed once.
 FAILED_ONCE = [
