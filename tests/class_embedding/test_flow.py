@@ -210,6 +210,12 @@ def test_more_suggestions_than_unlabelled_rows():
         model.suggest(4)
 
 
+def test_suggest_needs_rows_without_a_label():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="All training rows are labelled"):
+        ClassConstrainedEmbedding().fit(X, y).suggest()
+
+
 # --- the graph and its solver ----------------------------------------------------------------
 
 

@@ -82,6 +82,8 @@ class FittedEmbedding(LatentClassifier):
         """
         check_is_fitted(self)
         unlabelled = len(self.embedding_) - self._ties.nnz
+        if unlabelled == 0:
+            raise ValueError("All training rows are labelled, so there is no row to suggest.")
         check_integer("n_rows", n_rows, low=1, high=unlabelled, why=f"{unlabelled} unlabelled rows")
         W = symmetric_weights(self._distances, self.epsilon_)
         return suggest_rows(
