@@ -22,6 +22,8 @@ from supred.rows.files.readers import FileReader
 from supred.rows.files.reading import join
 
 SEGMENT_BYTES = 8_000_000
+# Bytes of a row beyond its first line, if it has line breaks inside of quotes.
+MOST_IN_QUOTES = 8_000_000
 # Columns that are parsed at once; Arrow takes 10 kB for each of them.
 MOST_AT_ONCE = 8192
 
@@ -201,7 +203,7 @@ class TextLayout:
         bare = re.sub('"[^"]*"', "", text)
         separator = separator or ("\t" if "\t" in bare else max(",;", key=bare.count))
         try:
-            fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
+            words = next(csv.reader([text], delimiter=separator, strict=True))
         except csv.Error as error:
             reason: object = error
             if "\r" in bare.strip():
@@ -209,6 +211,7 @@ class TextLayout:
             raise ValueError(
                 f"{title}: the first line is not a row of a table ({reason})."
             ) from None
+        fields = tuple(word.strip() for word in words)
         check_width(len(fields), title)
         if header:
             check_header(fields, title)
@@ -241,9 +244,9 @@ class TextLayout:
         wanted = [names[k] for k in columns]
         # A blank line is a row of a table of one column, and nothing otherwise.
         one_column = len(names) == 1
-        if not (data if one_column else data.strip()):
+        if not (data if one_column else data.strip(b"\r\n")):
             return pa.table({name: pa.array([], pa.string()) for name in wanted})
-        if data.count(b'"') % 2:
+        if has_stray_quotes(data, self.separator):
             self._explain(data, title, first_line)
         try:
             return arrow_csv.read_csv(
@@ -283,6 +286,30 @@ class TextLayout:
             ) from None
 
 
+def has_stray_quotes(data: bytes, separator: str) -> bool:
+    """Tell whether a quote neither opens nor closes a field, nor stands twice inside of one.
+
+    Where there are such quotes, Arrow may take the rest of the file for one field.
+
+    Examples
+    --------
+    >>> from supred.rows.files.text_readers import has_stray_quotes
+    >>> has_stray_quotes(b'1,"a ""b"", c"', ",")
+    False
+    >>> has_stray_quotes(b'5",a', ","), has_stray_quotes(b'"a"b', ",")
+    (True, True)
+    """
+    if b'"' not in data:
+        return False
+    letters = np.frombuffer(data, np.uint8)
+    quotes = letters == ord('"')
+    is_open = np.logical_xor.accumulate(quotes)  # after each letter
+    edges = quotes | (letters == ord(separator)) | (letters == 10) | (letters == 13)  # \n, \r
+    opens = quotes[1:] & is_open[1:] & ~edges[:-1]
+    closes = quotes[:-1] & ~is_open[:-1] & ~edges[1:]
+    return bool(is_open[-1] or opens.any() or closes.any())
+
+
 def _copied(data: bytes) -> Any:
     """Return bytes as an Arrow buffer that Python has no part in.
 
@@ -304,7 +331,7 @@ def _first_row(file: IO[bytes]) -> tuple[bytes, int]:
 def _rest_of_row(file: IO[bytes], data: bytes) -> bytes:
     """Return the lines up to the end of the row that `data` ends in, if a quote is open there."""
     lines, n_bytes, is_open = [], 0, data.count(b'"') % 2
-    while is_open and n_bytes < SEGMENT_BYTES and (line := file.readline()):
+    while is_open and n_bytes < MOST_IN_QUOTES and (line := file.readline()):
         lines.append(line)
         n_bytes += len(line)
         is_open ^= line.count(b'"') % 2
