@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,8 @@ class Segment(NamedTuple):
 class SegmentedReader(FileReader):
     """Rows of a text file."""
 
+    separators = ""  # what a field may begin after, beside the beginning of a line
+
     def __init__(self, path: Path, title: str | None = None) -> None:
         super().__init__(path, title)
         self._segments: list[Segment] | None = None
@@ -52,6 +55,9 @@ class SegmentedReader(FileReader):
     @abstractmethod
     def look_at(self, data: bytes, place: Segment) -> int:
         """Return the number of rows of a segment, in the first pass."""
+
+    def refuse(self, data: bytes, first_line: int) -> None:
+        """Raise an error for rows that end inside of quotes, where these mean something."""
 
     def start_over(self) -> None:
         """Forget what a first pass that was interrupted has noted."""
@@ -107,7 +113,10 @@ class SegmentedReader(FileReader):
                 if not data:
                     return
                 data += file.readline()
-                data += _rest_of_row(file, data)
+                rest, is_open = _rest_of_row(file, data, self.separators)
+                data += rest
+                if is_open:
+                    self.refuse(data, line)
                 yield Segment(offset, len(data), line), data
                 line += data.count(b"\n")
 
@@ -139,9 +148,9 @@ class CsvReader(SegmentedReader):
     ) -> None:
         super().__init__(path, title)
         with self.opened() as file:
-            line, after = _first_row(file)
+            line, after = _first_row(file, separator or ",;\t")
         self.layout = TextLayout.of(line, self.title, header=header, separator=separator)
-        self.n_columns = len(self.layout.fields)
+        self.separators, self.n_columns = self.layout.separator, len(self.layout.fields)
         if header:
             self.names, self.body = list(self.layout.fields), after
         self.use([Column(name, "number") for name in self.column_names], range(self.n_columns))
@@ -154,6 +163,10 @@ class CsvReader(SegmentedReader):
         """Return the wanted columns of a segment as numbers."""
         table = self.layout.parse(data, self.title, place.first_line, self.places)
         return self.encode(table, place.first_row)
+
+    def refuse(self, data: bytes, first_line: int) -> None:
+        """Raise an error that names the row whose quotes are not closed."""
+        self.layout.explain(data, self.title, first_line)
 
     def parts(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as Arrow tables of texts, one after the other."""
@@ -198,7 +211,7 @@ class TextLayout:
                 f"{title} holds NUL characters in its first line; if it is in UTF-16, convert it, "
                 "such as with iconv -f utf-16 -t utf-8."
             )
-        bare = re.sub('"[^"]*"', "", text)
+        bare = re.sub(r'(?<![^,;\t\r\n])"[^"]*(?:""[^"]*)*"', "", text)
         separator = separator or ("\t" if "\t" in bare else max(",;", key=bare.count))
         try:
             fields = tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))
@@ -241,10 +254,12 @@ class TextLayout:
         wanted = [names[k] for k in columns]
         # A blank line is a row of a table of one column, and nothing otherwise.
         one_column = len(names) == 1
-        if not (data if one_column else data.strip()):
+        if not (data if one_column else data.strip(b"\r\n")):
             return pa.table({name: pa.array([], pa.string()) for name in wanted})
         if data.count(b'"') % 2:
-            self._explain(data, title, first_line)
+            self.explain(data, title, first_line)
+        if first_line > 1 and data.startswith(codecs.BOM_UTF8):
+            data = codecs.BOM_UTF8 + data  # Arrow drops one, wherever in the file it is
         try:
             return arrow_csv.read_csv(
                 _copied(data),
@@ -260,10 +275,10 @@ class TextLayout:
                 ),
             )
         except pa.ArrowInvalid as error:
-            self._explain(data, title, first_line)
+            self.explain(data, title, first_line)
             raise ValueError(f"{title} cannot be read as a table: {one_line(error)}") from None
 
-    def _explain(self, data: bytes, title: str, first_line: int) -> None:
+    def explain(self, data: bytes, title: str, first_line: int) -> None:
         """Raise an error that names the first line that is wrong, if one is."""
         lines = io.StringIO(_decoded(data, title, first_line), newline="")
         rows = csv.reader(lines, delimiter=self.separator, strict=True)
@@ -294,21 +309,39 @@ def _copied(data: bytes) -> Any:
     return stream.getvalue()
 
 
-def _first_row(file: IO[bytes]) -> tuple[bytes, int]:
+def _first_row(file: IO[bytes], separators: str) -> tuple[bytes, int]:
     """Return the first row of a text table, and where it ends."""
     line = file.readline()
-    line += _rest_of_row(file, line)
+    line += _rest_of_row(file, line, separators)[0]
     return line, file.tell()
 
 
-def _rest_of_row(file: IO[bytes], data: bytes) -> bytes:
-    """Return the lines up to the end of the row that `data` ends in, if a quote is open there."""
-    lines, n_bytes, is_open = [], 0, data.count(b'"') % 2
+def _rest_of_row(file: IO[bytes], data: bytes, separators: str) -> tuple[bytes, bool]:
+    """Return the lines up to the end of the row that `data` ends in, if a quote is open there.
+
+    And whether it still is after them.
+    """
+    lines, n_bytes, is_open = [], 0, _is_open_after(data, separators)
     while is_open and n_bytes < SEGMENT_BYTES and (line := file.readline()):
         lines.append(line)
         n_bytes += len(line)
-        is_open ^= line.count(b'"') % 2
-    return b"".join(lines)
+        is_open = _is_open_after(b'"' + line, separators)
+    return b"".join(lines), is_open
+
+
+def _is_open_after(data: bytes, separators: str) -> bool:
+    """Tell whether rows end inside of quotes, which count only where a field begins with one."""
+    if b'"' not in data:
+        return False
+    data = b"\n" + data.removeprefix(codecs.BOM_UTF8)
+    ends = b"\r\n" + separators.encode()
+    letters = np.frombuffer(data, np.uint8)
+    places = np.flatnonzero(letters == ord('"'))
+    if np.isin(letters[places[::2] - 1], list(ends + b'"')).all():
+        return len(places) % 2 == 1  # each second one opens, or opens again
+    quoted = re.compile(b"[" + ends + rb']"[^"]*+(?:""[^"]*+)*+("?)')
+    last = deque(quoted.finditer(data), maxlen=1)
+    return bool(last) and not last[0][1]
 
 
 def _decoded(data: bytes, title: str, first_line: int) -> str:
