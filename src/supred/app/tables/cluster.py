@@ -12,7 +12,7 @@ from supred.app.tables.table import Column, TableError
 from supred.common.arguments import listed
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 from supred.rows.files.parquet import ParquetReader
-from supred.rows.files.text_readers import CsvReader, TextLayout
+from supred.rows.files.text_readers import CsvReader, TextLayout, is_open_after
 
 # Bytes of a text file that a worker reads at a time.
 LEAST_PIECE, MOST_PIECE = 1_000_000, 32_000_000
@@ -48,19 +48,26 @@ class Piece:
         found_at = {name: place for place, name in enumerate(self.names)}
         places = [found_at[name] for name in columns]
         with open(self.file, "rb") as file:
-            file.seek(self.start - 1)
-            file.readline()  # the row before, or the rest of a row that began there
+            if self.start:
+                file.seek(self.start - 1)
+                file.readline()  # the row before, or the rest of a row that began there
             begin = file.tell()
             data = file.read(max(self.stop - begin, 0))
             if data and not data.endswith(b"\n"):
                 data += file.readline()
         try:
-            found = self.layout.parse(data, self.file, 1, places)
+            found = self._parsed(data, 2 if begin else 1, places)
         except ValueError:  # again, to name the line
             with open(self.file, "rb") as file:
                 first_line = 1 + file.read(begin).count(b"\n")
-            found = self.layout.parse(data, self.file, first_line, places)
+            found = self._parsed(data, first_line, places)
         return found.rename_columns(list(columns))
+
+    def _parsed(self, data: bytes, first_line: int, places: Sequence[int]) -> Any:
+        assert self.layout is not None
+        if is_open_after(data, self.layout.separator):
+            self.layout.explain(data, self.file, first_line)
+        return self.layout.parse(data, self.file, first_line, places)
 
 
 class ClusterSource(Source):
@@ -128,7 +135,7 @@ def _pieces(file: Path, kind: str | None, header: bool, step: int) -> list[Piece
         return [Piece(path, g, g + 1, names, None) for g in range(reader.metadata.num_row_groups)]
     assert isinstance(reader, CsvReader)
     size = file.stat().st_size
-    starts = range(max(reader.body, 1), max(size, reader.body + 1), step)
+    starts = range(reader.body, max(size, reader.body + 1), step)
     return [Piece(path, s, min(s + step, size), names, reader.layout) for s in starts]
 
 

@@ -321,15 +321,15 @@ def _rest_of_row(file: IO[bytes], data: bytes, separators: str) -> tuple[bytes, 
 
     And whether it still is after them.
     """
-    lines, n_bytes, is_open = [], 0, _is_open_after(data, separators)
+    lines, n_bytes, is_open = [], 0, is_open_after(data, separators)
     while is_open and n_bytes < SEGMENT_BYTES and (line := file.readline()):
         lines.append(line)
         n_bytes += len(line)
-        is_open = _is_open_after(b'"' + line, separators)
+        is_open = is_open_after(b'"' + line, separators)
     return b"".join(lines), is_open
 
 
-def _is_open_after(data: bytes, separators: str) -> bool:
+def is_open_after(data: bytes, separators: str) -> bool:
     """Tell whether rows end inside of quotes, which count only where a field begins with one."""
     if b'"' not in data:
         return False
