@@ -56,6 +56,9 @@ def test_what_is_read_is_not_replaced(supred, model, table, tmp_path):
         ("export", model, "--to", "c", "--out", model),
         (*compare, "--save", table),
         ("report", results, "--out", results),
+        ("fit", tmp_path, "--stream", "--target", "species", "--out", table),
+        ("fit", tmp_path / "*.csv", "--scheduler", "local", "--target", "species", "--out", same),
+        ("predict", model, tmp_path / "f*.csv", "--stream", "--out", table),
     ):
         assert "is read by this command" in supred(*words, "--force", "--quiet").error_line
     assert {path: path.read_bytes() for path in before} == before

@@ -204,6 +204,10 @@ ROW = "1,2,x\n"
 WRONG = {
     "short row": ("a,b,kind\n" + ROW * 3 + "1,x\n", "line 5: 2 fields where the first line has 3"),
     "long row": ("a,b,kind\n" + ROW * 3 + "1,2,3,x\n", "line 5: 4 fields where the first line"),
+    "open quote beside a quote": (
+        "a,b,kind\n" + ROW * 2 + '1,5",x\n1,3,"y\n' + ROW,
+        "line 5: cannot be read as a table",
+    ),
     "open quote": ("a,b,kind\n" + ROW * 3 + '1,"2,x\n', "line 5: cannot be read as a table"),
     "? in the target": ("a,b,kind\n" + ROW * 3 + "1,2,?\n", "1 row(s) have no value of the target"),
     "nothing in the target": ("a,b,kind\n" + "1,2,?\n1,2,\n", "'kind' is empty in all rows"),
@@ -311,3 +315,14 @@ def test_a_blank_line_of_one_column_is_a_gap(end, capsys, tmp_path):
     assert len(answers[0]) == 5
     assert answers[0][0] == answers[0][2] == answers[0][4]
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("step", [3, 7, 1000])
+def test_no_row_of_a_file_without_a_header_is_lost(step, tmp_path):
+    rows = [("1", "2", "a"), ("3", "4", "b"), ("5", "6", "a")]
+    path = tmp_path / "t.csv"
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+    found = []
+    for piece in _pieces(path, None, False, step):
+        found += zip(*piece.read(piece.names).to_pydict().values(), strict=True)
+    assert found == rows

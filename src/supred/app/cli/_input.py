@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from supred.app.export.model_file import TableModel, load_table_model
@@ -12,6 +13,7 @@ from supred.app.tables.reading import read_builtin, read_source
 from supred.app.tables.sources import MemorySource, SparseSource
 from supred.app.tables.table import Table, TableError
 from supred.common.files import check_output
+from supred.rows.files.locating import files_of
 
 
 def open_table(options: argparse.Namespace) -> MemorySource | SparseSource:
@@ -32,6 +34,10 @@ def check_outputs(options: argparse.Namespace, paths: Sequence[str]) -> None:
     """
     given = [getattr(options, name, None) for name in ("input", "model", "results", "new")]
     read = [name for one in given if one for name in ([one] if isinstance(one, str) else one)]
+    if getattr(options, "stream", False) or getattr(options, "scheduler", None):
+        for name in tuple(read):  # folders and patterns
+            with suppress(ValueError, OSError):  # who reads them says what is wrong
+                read += map(str, files_of(name, options.format))
     for path in paths:
         check_output(path, overwrite=options.force)
         for name in read:

@@ -48,14 +48,15 @@ class Piece:
         found_at = {name: place for place, name in enumerate(self.names)}
         places = [found_at[name] for name in columns]
         with open(self.file, "rb") as file:
-            file.seek(self.start - 1)
-            file.readline()  # the row before, or the rest of a row that began there
+            if self.start:
+                file.seek(self.start - 1)
+                file.readline()  # the row before, or the rest of a row that began there
             begin = file.tell()
             data = file.read(max(self.stop - begin, 0))
             if data and not data.endswith(b"\n"):
                 data += file.readline()
         try:
-            found = self.layout.parse(data, self.file, 1, places)
+            found = self.layout.parse(data, self.file, 2 if begin else 1, places)
         except ValueError:  # again, to name the line
             with open(self.file, "rb") as file:
                 first_line = 1 + file.read(begin).count(b"\n")
@@ -128,7 +129,7 @@ def _pieces(file: Path, kind: str | None, header: bool, step: int) -> list[Piece
         return [Piece(path, g, g + 1, names, None) for g in range(reader.metadata.num_row_groups)]
     assert isinstance(reader, CsvReader)
     size = file.stat().st_size
-    starts = range(max(reader.body, 1), max(size, reader.body + 1), step)
+    starts = range(reader.body, max(size, reader.body + 1), step)
     return [Piece(path, s, min(s + step, size), names, reader.layout) for s in starts]
 
 

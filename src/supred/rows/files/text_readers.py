@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,8 @@ class Segment(NamedTuple):
 
 class SegmentedReader(FileReader):
     """Rows of a text file."""
+
+    separators = ""  # what a field may begin after, beside the beginning of a line
 
     def __init__(self, path: Path, title: str | None = None) -> None:
         super().__init__(path, title)
@@ -109,7 +112,7 @@ class SegmentedReader(FileReader):
                 if not data:
                     return
                 data += file.readline()
-                data += _rest_of_row(file, data)
+                data += _rest_of_row(file, data, self.separators)
                 yield Segment(offset, len(data), line), data
                 line += data.count(b"\n")
 
@@ -141,9 +144,9 @@ class CsvReader(SegmentedReader):
     ) -> None:
         super().__init__(path, title)
         with self.opened() as file:
-            line, after = _first_row(file)
+            line, after = _first_row(file, separator or ",;\t")
         self.layout = TextLayout.of(line, self.title, header=header, separator=separator)
-        self.n_columns = len(self.layout.fields)
+        self.separators, self.n_columns = self.layout.separator, len(self.layout.fields)
         if header:
             self.names, self.body = list(self.layout.fields), after
         self.use([Column(name, "number") for name in self.column_names], range(self.n_columns))
@@ -200,7 +203,7 @@ class TextLayout:
                 f"{title} holds NUL characters in its first line; if it is in UTF-16, convert it, "
                 "such as with iconv -f utf-16 -t utf-8."
             )
-        bare = re.sub('"[^"]*"', "", text)
+        bare = re.sub(r'(?<![^,;\t\r\n])"[^"]*(?:""[^"]*)*"', "", text)
         separator = separator or ("\t" if "\t" in bare else max(",;", key=bare.count))
         try:
             words = next(csv.reader([text], delimiter=separator, strict=True))
@@ -246,8 +249,10 @@ class TextLayout:
         one_column = len(names) == 1
         if not (data if one_column else data.strip(b"\r\n")):
             return pa.table({name: pa.array([], pa.string()) for name in wanted})
-        if has_stray_quotes(data, self.separator):
+        if _is_open_after(data, self.separator):
             self._explain(data, title, first_line)
+        if first_line > 1 and data.startswith(codecs.BOM_UTF8):
+            data = codecs.BOM_UTF8 + data  # Arrow drops one, wherever in the file it is
         try:
             return arrow_csv.read_csv(
                 _copied(data),
@@ -286,30 +291,6 @@ class TextLayout:
             ) from None
 
 
-def has_stray_quotes(data: bytes, separator: str) -> bool:
-    """Tell whether a quote neither opens nor closes a field, nor stands twice inside of one.
-
-    Where there are such quotes, Arrow may take the rest of the file for one field.
-
-    Examples
-    --------
-    >>> from supred.rows.files.text_readers import has_stray_quotes
-    >>> has_stray_quotes(b'1,"a ""b"", c"', ",")
-    False
-    >>> has_stray_quotes(b'5",a', ","), has_stray_quotes(b'"a"b', ",")
-    (True, True)
-    """
-    if b'"' not in data:
-        return False
-    letters = np.frombuffer(data, np.uint8)
-    quotes = letters == ord('"')
-    is_open = np.logical_xor.accumulate(quotes)  # after each letter
-    edges = quotes | (letters == ord(separator)) | (letters == 10) | (letters == 13)  # \n, \r
-    opens = quotes[1:] & is_open[1:] & ~edges[:-1]
-    closes = quotes[:-1] & ~is_open[:-1] & ~edges[1:]
-    return bool(is_open[-1] or opens.any() or closes.any())
-
-
 def _copied(data: bytes) -> Any:
     """Return bytes as an Arrow buffer that Python has no part in.
 
@@ -321,21 +302,36 @@ def _copied(data: bytes) -> Any:
     return stream.getvalue()
 
 
-def _first_row(file: IO[bytes]) -> tuple[bytes, int]:
+def _first_row(file: IO[bytes], separators: str) -> tuple[bytes, int]:
     """Return the first row of a text table, and where it ends."""
     line = file.readline()
-    line += _rest_of_row(file, line)
+    line += _rest_of_row(file, line, separators)
     return line, file.tell()
 
 
-def _rest_of_row(file: IO[bytes], data: bytes) -> bytes:
+def _rest_of_row(file: IO[bytes], data: bytes, separators: str) -> bytes:
     """Return the lines up to the end of the row that `data` ends in, if a quote is open there."""
-    lines, n_bytes, is_open = [], 0, data.count(b'"') % 2
+    lines, n_bytes, is_open = [], 0, _is_open_after(data, separators)
     while is_open and n_bytes < MOST_IN_QUOTES and (line := file.readline()):
         lines.append(line)
         n_bytes += len(line)
-        is_open ^= line.count(b'"') % 2
+        is_open = _is_open_after(b'"' + line, separators)
     return b"".join(lines)
+
+
+def _is_open_after(data: bytes, separators: str) -> bool:
+    """Tell whether rows end inside of quotes, which count only where a field begins with one."""
+    if b'"' not in data:
+        return False
+    data = b"\n" + data.removeprefix(codecs.BOM_UTF8)
+    ends = b"\r\n" + separators.encode()
+    letters = np.frombuffer(data, np.uint8)
+    places = np.flatnonzero(letters == ord('"'))
+    if np.isin(letters[places[::2] - 1], list(ends + b'"')).all():
+        return len(places) % 2 == 1  # each second one opens, or opens again
+    quoted = re.compile(b"[" + ends + rb']"[^"]*+(?:""[^"]*+)*+("?)')
+    last = deque(quoted.finditer(data), maxlen=1)
+    return bool(last) and not last[0][1]
 
 
 def _decoded(data: bytes, title: str, first_line: int) -> str:
