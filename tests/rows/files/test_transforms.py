@@ -52,6 +52,25 @@ def test_lists_and_blocks_that_are_sparse_at_times(path):
         np.testing.assert_array_equal(rows.rows().whole(), X)
 
 
+def test_numbers_of_sparse_blocks_that_are_stored_in_parts(path):
+    def in_whole(block):
+        return sparse.csr_matrix(np.where(block > 0, block, 0.0) * [1, 1, 1, 1, 1, 100])
+
+    def in_parts(block):
+        whole = in_whole(block)
+        data = np.column_stack([whole.data + 100, np.full(whole.nnz, -100.0)]).ravel()
+        return sparse.csr_matrix((data, whole.indices.repeat(2), 2 * whole.indptr), block.shape)
+
+    models = [
+        RBFNetClassifier(n_centers=5, max_iter=20, random_state=0).fit(
+            RowBlocks(path, target=-1, transform=transform)
+        )
+        for transform in (in_whole, in_parts)
+    ]
+    rows = in_whole(X)
+    np.testing.assert_allclose(models[1].transform(rows), models[0].transform(rows), atol=1e-4)
+
+
 def test_columns_that_are_chosen_give_the_model_of_the_array_to_the_last_bit(path):
     rows = RowBlocks(path, target=-1)
     assert rows.read(0, 5).flags.c_contiguous

@@ -311,7 +311,7 @@ class RowBlocks(ReadSource):
         """Return what `transform` makes of rows, if it is a matrix of numbers."""
         made = self.transform(rows) if self.transform is not None else rows
         try:
-            made = made.tocsr() if sparse.issparse(made) else np.asarray(made)
+            made = _canonical(made) if sparse.issparse(made) else np.asarray(made)
             if made.dtype.kind in "OUS":
                 made = made.astype(float)
         except (TypeError, ValueError):
@@ -376,6 +376,15 @@ class RowBlocks(ReadSource):
     def _name(self, column: Any, argument: str) -> str:
         first = self._readers[0]
         return first.column_names[index(first, column, argument)]
+
+
+def _canonical(made: Any) -> Any:
+    """Return sparse rows as CSR, where each number is stored once."""
+    made = made.tocsr()
+    if not made.has_canonical_format:
+        made = made.copy()
+        made.sum_duplicates()
+    return made
 
 
 def _precision(dtype: Any) -> np.dtype:
