@@ -133,6 +133,15 @@ def test_rows_of_a_file_keep_their_unit(made, scale, message, tmp_path):
         model.predict(np.load(tmp_path / "far.npy", mmap_mode="r"))
 
 
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_rows_of_a_file_that_begins_with_zeros_keep_their_unit(made, tmp_path):
+    rows = np.vstack([np.zeros((200, 4)), X * 1e-200])
+    labels = np.append(np.zeros(200), y + 1)
+    np.save(tmp_path / "X.npy", rows)
+    with pytest.raises(ValueError, match="largest number in X is"):
+        made().fit(np.load(tmp_path / "X.npy", mmap_mode="r"), labels)
+
+
 @pytest.mark.parametrize("made", ALL)
 def test_the_unit_is_part_of_the_model(made, tmp_path):
     rows, labels = blobs()

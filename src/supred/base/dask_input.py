@@ -78,9 +78,9 @@ def _without_input_names(model: Any) -> Any:
 
 
 def _answer_block(block: Any, *, model: Any, answer: str | None, empty: np.ndarray) -> np.ndarray:
-    if not block.shape[0]:
-        return empty
     dense = block.toarray() if sparse.issparse(block) else np.asarray(block)
+    if dense.ndim == 2 and not len(dense):
+        return empty
     rows = model._validate_rows(dense, reset=False, far=True)
     return _answered(model, rows, answer)
 

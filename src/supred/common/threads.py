@@ -180,6 +180,31 @@ class Scratch(threading.local):
         return Scratch, ()
 
 
+class Turn:
+    """A lock that one thread holds, once or several times; a copy of it is a lock of its own.
+
+    Examples
+    --------
+    >>> import copy
+    >>> from supred.common.threads import Turn
+    >>> turn = Turn()
+    >>> with turn, turn, copy.copy(turn):
+    ...     pass
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *raised: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type["Turn"], tuple[()]]:
+        return Turn, ()
+
+
 def ahead(items: Iterable[Any]) -> Iterator[Any]:
     """Yield items, each of which is made in another thread while the one before is used.
 

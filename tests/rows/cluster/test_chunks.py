@@ -1,13 +1,17 @@
 """Chunks of Dask collections as their makers leave them."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
 from supred import LowDimSVC, RBFNetClassifier
+from supred.rows.cluster.tasks import checked_block
 from tests.family import blobs
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
@@ -49,6 +53,15 @@ def test_blocks_that_are_not_what_the_collection_says(client, made):
         made().fit(rows[:, :0], labels)
 
 
+def test_numbers_beyond_single_precision_are_named_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="block 3 of X holds a value that is not finite"):
+            checked_block(
+                np.full((2, 2), 1e39), n_features=2, number_type=np.float32, block_id=(3, 0)
+            )
+
+
 @pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
 def test_partitions_with_columns_in_another_order(client, made):
     X, y = blobs()
@@ -72,3 +85,15 @@ def test_predictions_of_sparse_blocks():
     model = LowDimSVC(random_state=0).fit(X, y)
     blocks = da.from_array(X, chunks=(30, 6)).map_blocks(csr_matrix)
     np.testing.assert_allclose(model.transform(blocks).compute(), model.transform(X), rtol=1e-12)
+
+
+def test_predictions_of_blocks_that_are_no_arrays():
+    X, y = blobs()
+    model = LowDimSVC(random_state=0).fit(X, y)
+
+    def collection(change):
+        return da.from_delayed(dask.delayed(change)(X), X.shape, float)
+
+    np.testing.assert_array_equal(
+        model.transform(collection(lambda rows: rows.tolist())).compute(), model.transform(X)
+    )

@@ -1,10 +1,13 @@
 """What `transform` of RowBlocks may make of a block, and rows of which an array is equal."""
 
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 from supred import LowDimSVC, RBFNetClassifier, RowBlocks
 from tests.family import blobs
@@ -52,6 +55,25 @@ def test_lists_and_blocks_that_are_sparse_at_times(path):
         np.testing.assert_array_equal(rows.rows().whole(), X)
 
 
+def test_numbers_of_sparse_blocks_that_are_stored_in_parts(path):
+    def in_whole(block):
+        return sparse.csr_matrix(np.where(block > 0, block, 0.0) * [1, 1, 1, 1, 1, 100])
+
+    def in_parts(block):
+        whole = in_whole(block)
+        data = np.column_stack([whole.data + 100, np.full(whole.nnz, -100.0)]).ravel()
+        return sparse.csr_matrix((data, whole.indices.repeat(2), 2 * whole.indptr), block.shape)
+
+    models = [
+        RBFNetClassifier(n_centers=5, max_iter=20, random_state=0).fit(
+            RowBlocks(path, target=-1, transform=transform)
+        )
+        for transform in (in_whole, in_parts)
+    ]
+    rows = in_whole(X)
+    np.testing.assert_allclose(models[1].transform(rows), models[0].transform(rows), atol=1e-4)
+
+
 def test_columns_that_are_chosen_give_the_model_of_the_array_to_the_last_bit(path):
     rows = RowBlocks(path, target=-1)
     assert rows.read(0, 5).flags.c_contiguous
@@ -86,3 +108,38 @@ def test_rows_that_are_being_read_can_be_pickled(path, tmp_path, kind):
     copy = pickle.loads(pickle.dumps(rows))
     np.testing.assert_array_equal(copy.read(10, 20), rows.read(10, 20))
     np.testing.assert_array_equal(copy.rows().whole(), rows.rows().whole())
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "svmlight"])
+def test_rows_that_threads_read_at_once(tmp_path, kind, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("supred.rows.files.text_readers.SEGMENT_BYTES", 2000)
+    wide = np.tile(X, (20, 1))
+    frame = pandas.DataFrame(wide, columns=list("abcdef"))
+    path = tmp_path / f"a.{kind}"
+    if kind == "svmlight":
+        dump_svmlight_file(wide, np.zeros(len(wide)), str(path))
+    elif kind == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path, row_group_size=20)
+    rows = RowBlocks(path, block_rows=10)
+
+    def read(start):
+        return [np.array(as_array(rows.read(k, k + 10))) for k in range(start, len(wide) - 10, 10)]
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(read, range(4)))
+    finally:
+        sys.setswitchinterval(interval)
+    for start, blocks in enumerate(found):
+        np.testing.assert_allclose(np.vstack(blocks), wide[start:][: 10 * len(blocks)])
+    if kind == "svmlight":
+        assert len(rows.labels()) == len(wide)
+
+
+def as_array(block):
+    return block.toarray() if sparse.issparse(block) else block

@@ -44,7 +44,8 @@ def checked_block(
             f"{where} is {kind}; give arrays of real numbers, such as by X.map_blocks."
         )
     try:
-        block = np.asarray(chunk, dtype=number_type)
+        with np.errstate(over="ignore", invalid="ignore"):  # what becomes infinite is named below
+            block = np.asarray(chunk, dtype=number_type)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{where} cannot be read as numbers ({error}); encode text columns first."

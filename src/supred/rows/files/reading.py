@@ -118,6 +118,15 @@ def join(pieces: list[Any]) -> Any:
     return np.concatenate(pieces)
 
 
+def as_csr(rows: Any) -> Any:
+    """Return sparse rows as CSR, in which each number is stored once; they stay as they are."""
+    rows = rows.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
 class ArraySource(ReadSource):
     """The rows of an array on the host, converted and checked block by block.
 

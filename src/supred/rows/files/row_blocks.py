@@ -9,6 +9,7 @@ from scipy import sparse
 from supred.common.arguments import check_choice, check_flag, check_integer
 from supred.common.files import atomic_write
 from supred.common.labels import is_missing
+from supred.common.threads import Turn
 from supred.rows.blocks import LocalRows, Rows, rows_of
 from supred.rows.files.columns import Column, converted
 from supred.rows.files.labels import labels_in, weights_in
@@ -21,7 +22,7 @@ from supred.rows.files.locating import (
     index,
     open_reader,
 )
-from supred.rows.files.reading import ReadSource, join
+from supred.rows.files.reading import ReadSource, as_csr, join
 from supred.rows.files.svmlight import SvmlightReader, settle_features
 
 ColumnLike = str | int | Column
@@ -148,6 +149,7 @@ class RowBlocks(ReadSource):
         self.is_sparse = self._readers[0].is_sparse
         self._starts: np.ndarray | None = None
         self._reading = self._readers[0]  # the one that was used last
+        self._turn = Turn()  # readers keep what they read last: one thread at a time
         if self.is_sparse:
             self._settle_sparse(columns, n_features, zero_based)
         else:
@@ -226,11 +228,11 @@ class RowBlocks(ReadSource):
             first = self._made(self._read(0, 1))
             if not first.shape[1]:
                 raise ValueError("transform leaves no column of the rows; it must return some.")
-            self._transformed = True
             if self.feature_names is not None and first.shape[1] != self.n_features:
                 self.feature_names = None
             self.n_features = first.shape[1]
             self.is_sparse = sparse.issparse(first)
+            self._transformed = True
         return n_rows, self.n_features
 
     def blocks(self) -> Iterator[Any]:
@@ -241,6 +243,10 @@ class RowBlocks(ReadSource):
 
     def _row_starts(self) -> np.ndarray:
         """Return the first row of each file, and the number of rows."""
+        with self._turn:
+            return self._found_starts()
+
+    def _found_starts(self) -> np.ndarray:
         if self._starts is None:
             counts = [reader.n_rows for reader in self._readers]
             if sum(counts) == 0:
@@ -311,7 +317,7 @@ class RowBlocks(ReadSource):
         """Return what `transform` makes of rows, if it is a matrix of numbers."""
         made = self.transform(rows) if self.transform is not None else rows
         try:
-            made = made.tocsr() if sparse.issparse(made) else np.asarray(made)
+            made = as_csr(made) if sparse.issparse(made) else np.asarray(made)
             if made.dtype.kind in "OUS":
                 made = made.astype(float)
         except (TypeError, ValueError):
@@ -331,10 +337,11 @@ class RowBlocks(ReadSource):
         for number, reader in enumerate(self._readers):
             low, high = int(starts[number]), int(starts[number + 1])
             if low < stop and start < high:
-                if self._reading is not reader:
-                    self._reading.close()  # a process may have only so many open files
-                    self._reading = reader
-                pieces.append(reader.read(max(start, low) - low, min(stop, high) - low))
+                with self._turn:
+                    if self._reading is not reader:
+                        self._reading.close()  # a process may have only so many open files
+                        self._reading = reader
+                    pieces.append(reader.read(max(start, low) - low, min(stop, high) - low))
         return join(pieces)
 
     def where(self, row: int) -> str:
@@ -348,6 +355,7 @@ class RowBlocks(ReadSource):
         if self.target is None and self.format != "svmlight":
             return None
         if self.format == "svmlight":
+            self._row_starts()  # one thread makes the first pass, which finds the labels
             labels = np.concatenate([reader.values(0) for reader in self._readers])
         else:
             labels = labels_in(self._readers, self._name(self.target, "target"))
