@@ -262,7 +262,10 @@ class _Encoder:
             return {"tuple": [self.encode(item, where) for item in value]}
         if isinstance(value, dict):
             return {
-                "dict": [[self.encode(k, where), self.encode(v, where)] for k, v in value.items()]
+                "dict": [
+                    [self.encode(k, where), self.encode(v, f"{where}[{k!r}]")]
+                    for k, v in value.items()
+                ]
             }
         if isinstance(value, np.random.RandomState | np.random.Generator):
             return None  # a fitted model draws no more numbers

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 import supred
-from supred import CategorySpace, LowDimSVC, MaxMarginProjection
+from supred import CategorySpace, KernelDiscriminantAnalysis, LowDimSVC, MaxMarginProjection
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.model_file import TableModel
 from supred.app.tables.preparation import Preparation
@@ -239,6 +239,19 @@ def test_a_gap_that_nothing_fills_is_an_error(kind, X, tmp_path):
     assert "missing" in raised.value.stderr
 
 
+@pytest.mark.parametrize("kind", ["c", "javascript"])
+def test_a_gap_in_a_column_that_is_not_used_is_an_error(kind, X, tmp_path):
+    rows = X[:, :3] * [1.0, 0.0, 1.0]
+    model = MaxMarginProjection(kernel="rbf-diagonal", max_iter=10)
+    model.fit(rows, np.arange(len(rows)) % 3)
+    assert model.feature_scales_[1] == 0
+    row = rows[:1].copy()
+    row[0, 1] = np.nan
+    with pytest.raises(subprocess.CalledProcessError) as raised:
+        exported(kind, model, tmp_path, row)
+    assert "missing" in raised.value.stderr
+
+
 def test_features_far_from_zero_keep_their_X(tmp_path, X):
     """The pixels are multiples of 1/16, which single precision has at 4096 too."""
     shifted = X + 4096.0
@@ -278,6 +291,25 @@ def test_exports_are_the_same_each_time(tmp_path):
             export(model, tmp_path / name)
         export(model, tmp_path / name, overwrite=True)
         assert (tmp_path / name).read_bytes() == first
+
+
+@pytest.mark.parametrize("label", ["\ud800", "a\0b"])
+def test_letters_that_a_format_cannot_hold(label, X):
+    """In C a NUL would end the text, and two labels may become one."""
+    pytest.importorskip("onnx")
+    rows = X[:, :3]
+    model = KernelDiscriminantAnalysis(kernel="linear")
+    model.fit(rows, np.array(["a", label])[np.arange(len(rows)) % 2])
+    with pytest.raises(ExportError, match=r"the label .* that C cannot hold"):
+        to_c(model)
+    if "\0" not in label:
+        with pytest.raises(ExportError, match=r"the label .* that ONNX cannot hold"):
+            to_onnx(model)
+    assert "export const" in to_javascript(model)
+    model.feature_names_in_ = np.array(["x", label, "z"], dtype=object)
+    model.classes_ = np.arange(2)
+    with pytest.raises(ExportError, match=r"the column .* that C cannot hold"):
+        to_c(model)
 
 
 def test_names_of_c(tmp_path):

@@ -181,6 +181,9 @@ class Body:
         """Add the choice of columns."""
         if self.pending:
             self.own()
+        # A number that is not finite must not be hidden: no score would tell.
+        missing = f"if (!({self.value}[i] - {self.value}[i] == 0)) return -1;"
+        self.loop("i", self.n, [missing])
         columns = self.constant(np.asarray(step.columns, dtype=np.int32))
         target = self.array(len(step.columns))
         self.loop("i", len(step.columns), [f"{target}[i] = {self.value}[{columns}[i]];"])

@@ -97,6 +97,7 @@ def to_c(
             "underscores, the first of them a letter."
         )
     form = finite_form_of(model)
+    form.check_texts("C", errors="surrogateescape", end="\0")
     found = precise(form, arithmetic)
     # Bytes are coarser than single precision by far.
     form = in_single(quantised(form)) if quantise else found.form

@@ -181,6 +181,31 @@ class FiniteForm:
             labels = self.classes[winners(scores[:, 0] if self.decision == "sign" else scores)]
         return Outputs(labels, scores, probabilities, latent)
 
+    def check_texts(self, language: str, *, errors: str = "strict", end: str | None = None) -> None:
+        """Raise an ExportError if a label, name or value cannot be written in a language.
+
+        Parameters
+        ----------
+        language : str
+            For the message.
+        errors : {"strict", "surrogateescape"}
+            With the latter, bytes of a file that were no UTF-8 are written as they were.
+        end : str, optional
+            A character that would end the text.
+        """
+        parts = {
+            "the label": [str(label) for label in self.classes.tolist()],
+            "the column": [*self.inputs.numbers, *self.inputs.texts],
+            "the value": [value for values in self.inputs.categories for value in values],
+        }
+        for what, texts in parts.items():
+            for text in texts:
+                if not _is_encodable(text, errors) or (end is not None and end in text):
+                    raise ExportError(
+                        f"{what} {text[:60]!a} holds a character that {language} cannot hold; "
+                        "train again with another name, or use to_javascript."
+                    )
+
     def numbers(self) -> int:
         """Return how many numbers the steps hold."""
         return sum(array.size for array in self.arrays())
@@ -189,6 +214,15 @@ class FiniteForm:
         """Return the arrays that the steps hold."""
         steps = self.to_latent + self.to_scores
         return [array for step in steps for array in arrays_of(step).values()]
+
+
+def _is_encodable(text: str, errors: str) -> bool:
+    """Tell whether a text can be written as UTF-8."""
+    try:
+        text.encode("utf-8", errors)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def run(steps: Sequence[Step], rows: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supred.app.export.loaded_parts import check_parts, require
 from supred.app.export.table_model import TableModel, innermost, outermost
 from supred.app.tables.preparation import Preparation
 from supred.app.tables.table import Column
@@ -33,8 +34,9 @@ def check_model(model: Any) -> None:
     last = innermost(estimator)
     _check_classes(last.classes_)
     _check_features(outermost(estimator))
-    _require(0 < last.row_unit_ < np.inf, "the unit of the rows")
+    require(0 < last.row_unit_ < np.inf, "the unit of the rows")
     last.check_finite()
+    check_parts(last)
     if isinstance(model, TableModel):
         check_table(model)
     for values, accepted in ((NEAR, ()), (FAR, (OutOfRangeError,))):
@@ -44,37 +46,37 @@ def check_model(model: Any) -> None:
 
 def check_table(model: TableModel) -> None:
     """Raise a ValueError if the table of a model is not described as it must be."""
-    _require(isinstance(model.preparation, Preparation), "the preparation")
-    _require(isinstance(model.target, str), "the target")
-    _require(type(model.sparse) is bool, "sparse")
+    require(isinstance(model.preparation, Preparation), "the preparation")
+    require(isinstance(model.target, str), "the target")
+    require(type(model.sparse) is bool, "sparse")
     for texts in (model.ignored, model.notes):
-        _require(all(isinstance(text, str) for text in texts), "ignored columns or notes")
-    _require(len(model.columns) > 0, "no columns")
+        require(all(isinstance(text, str) for text in texts), "ignored columns or notes")
+    require(len(model.columns) > 0, "no columns")
     for column in model.columns:
-        _require(isinstance(column, Column) and isinstance(column.name, str), "a column")
-        _require(column.kind in ("number", "text"), "the kind of a column")
-        _require(all(isinstance(value, str) for value in column.values), "values of a column")
+        require(isinstance(column, Column) and isinstance(column.name, str), "a column")
+        require(column.kind in ("number", "text"), "the kind of a column")
+        require(all(isinstance(value, str) for value in column.values), "values of a column")
 
 
 def _check_classes(classes: Any) -> None:
-    _require(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
-    _require(0 < len(classes) <= MOST_CLASSES, "classes")
+    require(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
+    require(0 < len(classes) <= MOST_CLASSES, "classes")
     if classes.dtype.kind == "f":
-        _require(all_finite(classes), "classes")
+        require(all_finite(classes), "classes")
     labels = classes.tolist()
-    _require(all(isinstance(label, bool | int | float | str) for label in labels), "classes")
-    _require(len(set(labels)) == len(labels), "a class twice")
+    require(all(isinstance(label, bool | int | float | str) for label in labels), "classes")
+    require(len(set(labels)) == len(labels), "a class twice")
 
 
 def _check_features(estimator: Any) -> None:
     n_features = estimator.n_features_in_
     whole = isinstance(n_features, int | np.integer) and not isinstance(n_features, bool)
-    _require(whole and 0 < n_features <= MOST_FEATURES, "the number of features")
+    require(whole and 0 < n_features <= MOST_FEATURES, "the number of features")
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
-        _require(isinstance(names, np.ndarray) and names.dtype == object, "feature names")
-        _require(names.shape == (n_features,), "feature names")
-        _require(all(isinstance(name, str) for name in names.tolist()), "feature names")
+        require(isinstance(names, np.ndarray) and names.dtype == object, "feature names")
+        require(names.shape == (n_features,), "feature names")
+        require(all(isinstance(name, str) for name in names.tolist()), "feature names")
 
 
 def _probes(model: Any, values: tuple[float, ...]) -> Any:
@@ -89,31 +91,26 @@ def _probes(model: Any, values: tuple[float, ...]) -> Any:
 def _check_answers(estimator: Any, last: Any, rows: Any) -> None:
     n_rows, classes = rows.shape[0], last.classes_
     latent = estimator.transform(rows)
-    _require(latent.shape == (n_rows, last._n_features_out), "latent coordinates of another shape")
-    _require(_finite(latent), "latent coordinates that are not finite")
+    require(latent.shape == (n_rows, last._n_features_out), "latent coordinates of another shape")
+    require(_finite(latent), "latent coordinates that are not finite")
     labels = estimator.predict(rows)
     expected = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
     if getattr(last, "multilabel_", False):
         expected = (n_rows, len(classes))
     if getattr(last, "multitask_", False):
         expected = (n_rows, last.n_tasks_)
-    _require(labels.shape in ((n_rows,), expected), "labels of another shape")
+    require(labels.shape in ((n_rows,), expected), "labels of another shape")
     known = set(labels.ravel().tolist()) <= set(classes.tolist())
-    _require(known, "labels that are not among the classes")
+    require(known, "labels that are not among the classes")
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(rows))
-        _require(scores.shape == expected, "scores of another shape")
-        _require(_finite(scores), "scores that are not finite")
+        require(scores.shape == expected, "scores of another shape")
+        require(_finite(scores), "scores that are not finite")
     if hasattr(estimator, "predict_proba"):
         probabilities = estimator.predict_proba(rows)
-        _require(probabilities.shape == (n_rows, len(classes)), "probabilities of another shape")
-        _require(_finite(probabilities), "probabilities that are not finite")
+        require(probabilities.shape == (n_rows, len(classes)), "probabilities of another shape")
+        require(_finite(probabilities), "probabilities that are not finite")
 
 
 def _finite(values: np.ndarray) -> bool:
     return values.dtype.kind in "fiu" and all_finite(values)
-
-
-def _require(holds: bool, what: str) -> None:
-    if not holds:
-        raise ValueError(f"{what}" if " " in what else f"what it says of {what}")

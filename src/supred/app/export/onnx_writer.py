@@ -70,6 +70,7 @@ def to_onnx(
     ['label', 'scores', 'latent']
     """
     form = finite_form_of(model)
+    form.check_texts("ONNX")
     onnx = _import_onnx()
     found = precise(form, arithmetic)
     form = found.form

@@ -3,7 +3,10 @@ const MODEL_STEPS = {
   fill: (x, values) => x.map((value, j) => (Number.isNaN(value) ? values[j] : value)),
   scale: (x, shift, scale) => x.map((value, j) => (value - shift[j]) * scale[j]),
   clip: (x, low, high) => x.map((value) => Math.min(Math.max(value, low), high)),
-  select: (x, columns) => Float64Array.from(columns, (j) => x[j]),
+  select: (x, columns) => {
+    if (x.some(Number.isNaN)) throw new RangeError("a number of the row is missing");
+    return Float64Array.from(columns, (j) => x[j]);
+  },
   affine: (x, matrix, offset) => {
     const result = Float64Array.from(offset);
     const n = result.length;

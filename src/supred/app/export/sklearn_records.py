@@ -135,6 +135,8 @@ def to_record(model: Any) -> Any:
 def from_record(value: Any) -> Any:
     """Return the fitted model that `to_record` took apart."""
     if isinstance(value, SavedPipeline):
+        if not all(isinstance(name, str) for name in value.names):
+            raise ValueError("names of steps that are no texts")
         parts = [
             part if part in (None, "passthrough") else from_record(part) for part in value.parts
         ]
