@@ -13,6 +13,7 @@ from supred import ClassConstrainedEmbedding
 from supred.class_embedding.graph import heat_weights, symmetrise
 from supred.class_embedding.neighbors import NeighborIndex
 from supred.datasets import make_classes_on_swiss_roll
+from supred.export import load_model, save_model
 from tests.class_embedding.rolls import roll, spectral
 
 # --- what it is for -------------------------------------------------------------------------
@@ -409,3 +410,18 @@ def test_one_label_a_class_leaves_beta_at_its_default():
     assert model.beta_ == 0.1
     assert model.history_["beta"].tolist() == [0.1]
     assert "error" not in model.history_
+
+
+def test_parameters_set_after_a_fit_change_no_answer_nor_what_is_saved(tmp_path):
+    X, _, some = roll(200, 40)
+    for chosen in ({"classifier": "linear", "alpha": 2.0}, {"classifier": "knn"}):
+        model = spectral(random_state=0, **chosen).fit(X, some)
+        answers = model.decision_function(X) if "alpha" in chosen else model.predict_proba(X)
+        hidden, suggested = model.leave_labels_out(), model.suggest(3)
+        model.set_params(classifier="center", alpha=1e-3, coordinates="flow", random_state=1)
+        save_model(model, tmp_path / "model.supred", overwrite=True)
+        for same in (model, load_model(tmp_path / "model.supred")):
+            found = same.decision_function(X) if "alpha" in chosen else same.predict_proba(X)
+            np.testing.assert_array_equal(found, answers)
+            assert same.leave_labels_out() == hidden
+            np.testing.assert_array_equal(same.suggest(3), suggested)

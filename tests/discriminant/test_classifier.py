@@ -295,3 +295,15 @@ def test_copies_of_rows_are_solved_as_the_whole_kernel_matrix(wine):
     other = KernelDiscriminantAnalysis(gamma=0.05, alpha=1e-3).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(model.transform(X), other.transform(X), atol=1e-8)
     np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+def test_a_row_without_weight_that_equals_a_later_one(wine, kernel):
+    """It is no row: what is kept of equal rows are those with weight, in the order of these."""
+    X, y = wine
+    rows, labels = np.vstack([X[[150, 90]], X]), np.concatenate([y[[150, 90]], y])
+    weights = np.where(np.arange(len(labels)) < 2, 0.0, 1.0)
+    model = KernelDiscriminantAnalysis(kernel=kernel)
+    expected = model.fit(X, y).transform(X)
+    found = model.fit(rows, labels, sample_weight=weights).transform(X)
+    np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())

@@ -287,3 +287,21 @@ def test_a_search_without_refit_keeps_nothing_of_an_earlier_one():
     for name in ("coef_", "mapping_", "best_estimator_", "stopping_reason_"):
         assert not hasattr(model, name)
     assert model.best_params_
+
+
+def test_a_class_of_which_a_training_part_has_rows_of_weight_zero_only():
+    """It is missing there, as it would be without these rows: the search goes on."""
+    X, y = blobs(spread=0.1)
+    order = np.argsort(y)
+    splits = [(order[:60], order[45:]), (order[::2], order[1::2])]
+    weights = np.ones(len(y))
+    model = LowDimSVCCV(n_centers=10, cv=splits, random_state=0, **CANDIDATES)
+    with pytest.warns(UserWarning, match=r"no row of class\(es\) \[2\]"):
+        expected = model.fit(X, y).cv_results_["split0_test_score"]
+    splits[0] = (order[:70], splits[0][1])
+    weights[order[60:70]] = 0.0
+    with pytest.warns(UserWarning, match=r"no row of class\(es\) \[2\]"):
+        found = model.set_params(cv=splits).fit(X, y, sample_weight=weights).cv_results_
+    # ten of the rows that are all judged wrong have no weight
+    ratio = found["split0_test_score"] / expected
+    np.testing.assert_allclose(ratio, np.full(len(ratio), ratio[0]))

@@ -272,7 +272,10 @@ class _Encoder:
         name = type(value).__name__
         if self.classes.get(name) is type(value):
             try:
-                state = sorted(to_state(value).items())
+                # What is private last: an error names the parameter, not what is kept of it.
+                state = sorted(
+                    to_state(value).items(), key=lambda item: (item[0][0] == "_", item[0])
+                )
             except ValueError as error:
                 raise ModelFileError(str(error)) from None
             return {

@@ -10,7 +10,7 @@ from supred.base.sources import refuse_out_of_core
 from supred.class_embedding.fitted import FittedEmbedding
 from supred.class_embedding.fitting import Result, fit_embedding
 from supred.class_embedding.problem import Settings, as_columns, check_problem
-from supred.class_embedding.row_classifier import ClassifierChoice, Training
+from supred.class_embedding.row_classifier import Training
 
 
 class ClassConstrainedEmbedding(FittedEmbedding):
@@ -163,6 +163,7 @@ class ClassConstrainedEmbedding(FittedEmbedding):
         "n_iter_",
         "history_",
         "stopping_reason_",
+        "_fit_parameters",
         "_index",
         "_distances",
         "_ties",
@@ -236,6 +237,7 @@ class ClassConstrainedEmbedding(FittedEmbedding):
         """Copy a result into the fitted attributes."""
         solved = result.solved
         found, graph = solved.coordinates, solved.graph
+        self._fit_parameters = self.get_params(deep=False)
         self.classes_ = result.problem.classes
         self.coordinates_ = result.problem.coordinates
         self.embedding_ = found.rows
@@ -260,7 +262,8 @@ class ClassConstrainedEmbedding(FittedEmbedding):
 
     def to_state(self) -> dict[str, Any]:
         """Return parameters and fitted attributes: all that a file must hold of the estimator."""
-        if not isinstance(self.classifier, str):
+        given = self.classifier, self._used_parameters()["classifier"]
+        if not all(isinstance(classifier, str) for classifier in given):
             raise ValueError(
                 "classifier is an object of your own, which cannot be saved; use one of the "
                 "classifiers known by name."
@@ -274,13 +277,15 @@ class ClassConstrainedEmbedding(FittedEmbedding):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the fitted estimator whose state `to_state` returned."""
         made = super().from_state(state)
+        settings = Settings(**made._used_parameters())
         made._training = None
         made._distances = sparse.csr_array(made._distances)
         made._ties = sparse.csr_array(made._ties)
         if isinstance(made.classifier_, Training):
             made._training = made.classifier_
-            choice = ClassifierChoice(made.classifier, made.alpha)
-            made.classifier_ = choice.train(made._training, made.class_centers_, made.classes_)
+            made.classifier_ = settings.choice.train(
+                made._training, made.class_centers_, made.classes_
+            )
         return made
 
     def __sklearn_tags__(self) -> Any:

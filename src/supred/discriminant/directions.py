@@ -43,15 +43,19 @@ class Problem:
 
         With ``copies=False`` (rows of a kernel matrix) equal rows stay.
         """
-        rows, weights = np.arange(len(self.weights)), self.weights
+        # Without weight first: a row that is kept is the first of its equals with weight, as a
+        # landmark is.
+        rows = np.flatnonzero(self.weights > 0)
+        weights = self.weights[rows]
         if copies:
-            rows, same = distinct_members(self.X, members_of(self.class_index, self.n_classes))
-            weights = np.bincount(same, weights=weights)
-        used = weights > 0
-        if len(rows) == len(self.weights) and used.all():
-            return self
-        rows = rows[used]
-        return Problem(self.X[rows], self.class_index[rows], weights[used], self.n_classes)
+            part = self if len(rows) == len(self.weights) else self.take(rows, weights)
+            first, same = distinct_members(part.X, members_of(part.class_index, self.n_classes))
+            rows, weights = rows[first], np.bincount(same, weights=weights)
+        return self if len(rows) == len(self.weights) else self.take(rows, weights)
+
+    def take(self, rows: np.ndarray, weights: np.ndarray) -> "Problem":
+        """Return the problem of some of the rows, with weights of their own."""
+        return Problem(self.X[rows], self.class_index[rows], weights, self.n_classes)
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,9 @@ class Fold:
     ) -> "Fold":
         """Return the fold of the rows with these indices.
 
-        Rows of a class without a row to train on count as wrong.
+        Rows of a class without a row to train on, or of weight zero only, count as wrong.
         """
+        train_rows = train_rows[weights[train_rows] > 0]
         present = np.unique(class_index[train_rows])
         if len(present) < 2:
             raise ValueError("cv: a training part has rows of one class only; use other splits.")

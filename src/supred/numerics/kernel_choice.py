@@ -104,13 +104,14 @@ def choose_kernel(
         gammas = [gamma]
     if kernel == "precomputed":
         check_square(X)
-    rows, copies = distinct_members(X, members)
-    weights = np.bincount(copies, weights=weights)
     used = np.flatnonzero(weights > 0)
-    if len(used) > CHOICE_ROWS:
+    weighted = X if len(used) == len(weights) else X[used]
+    first, copies = distinct_members(weighted, members[used])
+    rows, weights = used[first], np.bincount(copies, weights=weights[used])
+    if len(rows) > CHOICE_ROWS:
         rng = np.random.default_rng(0)  # the choice is the same whatever the random_state
-        used = np.sort(rng.choice(used, CHOICE_ROWS, replace=False))
-    rows, weights = rows[used], weights[used]
+        drawn = np.sort(rng.choice(len(rows), CHOICE_ROWS, replace=False))
+        rows, weights = rows[drawn], weights[drawn]
     targets = members[rows].astype(float)
     alphas = ALPHAS if alpha == "auto" else (float(alpha),)
     part = X[rows][:, rows] if kernel == "precomputed" else X[rows]
