@@ -262,7 +262,7 @@ class ClassConstrainedEmbedding(FittedEmbedding):
 
     def to_state(self) -> dict[str, Any]:
         """Return parameters and fitted attributes: all that a file must hold of the estimator."""
-        given = self.classifier, self._used_parameters()["classifier"]
+        given = self.classifier, self._fit_parameters["classifier"]
         if not all(isinstance(classifier, str) for classifier in given):
             raise ValueError(
                 "classifier is an object of your own, which cannot be saved; use one of the "
@@ -277,7 +277,7 @@ class ClassConstrainedEmbedding(FittedEmbedding):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the fitted estimator whose state `to_state` returned."""
         made = super().from_state(state)
-        settings = Settings(**made._used_parameters())
+        settings = Settings(**made._fit_parameters)
         made._training = None
         made._distances = sparse.csr_array(made._distances)
         made._ties = sparse.csr_array(made._ties)

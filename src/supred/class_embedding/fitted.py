@@ -50,16 +50,11 @@ class FittedEmbedding(LatentClassifier):
     beta_: float
     epsilon_: float | None
     classifier_: Any
-    _fit_parameters: dict[str, Any]
+    _fit_parameters: dict[str, Any]  # others may be set since
     _index: NeighborIndex | GivenDistances
     _distances: sparse.csr_array
     _ties: sparse.csr_array
     _training: Training | None
-
-    def _used_parameters(self) -> dict[str, Any]:
-        """Return the parameters of the fit, which may have been set anew since."""
-        # Files of earlier versions do not tell.
-        return getattr(self, "_fit_parameters", None) or self.get_params(deep=False)
 
     def suggest(self, n_rows: int = 1) -> np.ndarray:
         """Return the unlabelled training rows whose labels would help most.
@@ -99,7 +94,7 @@ class FittedEmbedding(LatentClassifier):
             self.beta_,
             flow_probabilities(W, self._ties, self.beta_),
             n_rows,
-            random_generator(self._used_parameters()["random_state"]),
+            random_generator(self._fit_parameters["random_state"]),
         )
 
     def leave_labels_out(self, n_folds: int = 5) -> tuple[float, float]:
@@ -138,14 +133,14 @@ class FittedEmbedding(LatentClassifier):
         class_index[ties.col], weights[ties.col] = ties.row, ties.data
         graph = np.sqrt(self._distances)
         own = {"affinity": "precomputed", "n_neighbors": self.n_neighbors_}
-        fresh = clone(copy(self).set_params(**{**self._used_parameters(), **own}))
+        fresh = clone(copy(self).set_params(**{**self._fit_parameters, **own}))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what there is to warn of, fit has said
             return error_by_hiding(
                 class_index,
                 n_folds,
                 lambda visible: fresh.fit(graph, visible, weights).transduction_,
-                random_generator(self._used_parameters()["random_state"]),
+                random_generator(self._fit_parameters["random_state"]),
             )
 
     def transform_batch(self, X: Any) -> np.ndarray:

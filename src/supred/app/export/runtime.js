@@ -4,7 +4,7 @@ const MODEL_STEPS = {
   scale: (x, shift, scale) => x.map((value, j) => (value - shift[j]) * scale[j]),
   clip: (x, low, high) => x.map((value) => Math.min(Math.max(value, low), high)),
   select: (x, columns) => {
-    if (x.some(Number.isNaN)) throw new RangeError("a number of the row is missing");
+    if (!x.every(Number.isFinite)) throw new RangeError("a number of the row is missing");
     return Float64Array.from(columns, (j) => x[j]);
   },
   affine: (x, matrix, offset) => {
