@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from supred.low_dim_svm import starts
 from supred.low_dim_svm.starts import (
     class_confusion,
+    placed_by_swaps,
     random_points,
     simplex_codes,
     sphere_codes,
@@ -52,6 +54,41 @@ def test_confusable_classes_are_neighbours_on_the_circle():
     for place in range(10):
         gap = np.linalg.norm(codes[ring[place]] - codes[ring[(place + 1) % 10]])
         np.testing.assert_allclose(gap, step)
+
+
+def test_no_swap_of_many_classes_is_better():
+    """The gains of all swaps, which one matrix holds, are those of the objective itself."""
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(60, 3))
+    likeness = np.exp(-np.square(means[:, None] - means).sum(axis=2))
+    np.fill_diagonal(likeness, 0.0)
+    points = spread_points(60, 2, np.random.RandomState(0))
+    distances = np.square(points[:, None] - points).sum(axis=2)
+    order = placed_by_swaps(likeness, distances)
+    assert sorted(order) == list(range(60))
+    least = (likeness * distances[np.ix_(order, order)]).sum()
+    for i in range(60):
+        for j in range(i):
+            other = order.copy()
+            other[[i, j]] = other[[j, i]]
+            assert (likeness * distances[np.ix_(other, other)]).sum() >= least - 1e-9 * least
+
+
+@pytest.mark.parametrize("n_components", [2, 3])
+def test_many_classes_do_not_search_all_pairs(n_components, monkeypatch):
+    """Of 100 classes it would take minutes."""
+    found = starts.quadratic_assignment
+
+    def quick(*arguments, method, **options):
+        assert method != "2opt"
+        return found(*arguments, method=method, **options)
+
+    monkeypatch.setattr(starts, "quadratic_assignment", quick)
+    confusion = np.random.default_rng(0).random((120, 120))
+    codes = sphere_codes(120, n_components, confusion, np.random.RandomState(0))
+    np.testing.assert_allclose(np.linalg.norm(codes, axis=1), 1.0)
+    distances = np.linalg.norm(codes[:, None] - codes, axis=2) + 9 * np.eye(120)
+    assert distances.min() > (0.05 if n_components == 2 else 0.2)
 
 
 def test_one_dimension_is_a_line():

@@ -30,6 +30,11 @@ from supred.rows.values import RowValues
 
 # Spread of the noise that init="random-codes" adds to the class codes of unit length.
 CODE_NOISE = 0.1
+# Up to so many classes are spread and placed by the best of several searches over all pairs; for
+# more, whose pairs would take minutes, one search by products of matrices must do.
+FEW_CLASSES = 50
+# Swaps that such a search may make.
+MOST_SWAPS = 2000
 
 
 @dataclass(frozen=True)
@@ -202,10 +207,29 @@ def spread_points(n_points: int, n_components: int, rng: np.random.RandomState) 
         tangent = gradient - points * (points * gradient).sum(axis=1, keepdims=True)
         return float((1.0 / squared).sum()), (tangent / norms).ravel()
 
+    def energy_of_many(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the same by products of matrices."""
+        free = flat.reshape(n_points, n_components)
+        norms = np.linalg.norm(free, axis=1, keepdims=True)
+        points = free / norms
+        squared = np.maximum(2.0 - 2.0 * (points @ points.T), 1e-12)
+        np.fill_diagonal(squared, np.inf)
+        push = squared**-2
+        gradient = 2.0 * (push @ points - push.sum(axis=1, keepdims=True) * points)
+        tangent = gradient - points * (points * gradient).sum(axis=1, keepdims=True)
+        return float((0.5 / squared).sum()), (tangent / norms).ravel()
+
+    few = n_points <= FEW_CLASSES
     best = min(
         (
-            minimize(energy, rng.normal(size=n_points * n_components), jac=True, method="L-BFGS-B")
-            for _ in range(3)
+            minimize(
+                energy if few else energy_of_many,
+                rng.normal(size=n_points * n_components),
+                jac=True,
+                method="L-BFGS-B",
+                options={} if few else {"maxiter": 200},
+            )
+            for _ in range(3 if few else 1)
         ),
         key=lambda result: result.fun,
     )
@@ -242,6 +266,8 @@ def sphere_codes(
     likeness = np.round(likeness / max(likeness.max(), 1e-300), 10)
     distances = np.square(points[:, None] - points).sum(axis=2)
     seed = int(rng.randint(2**31 - 1))
+    if n_classes > FEW_CLASSES:
+        return points[placed_by_swaps(likeness, distances)]
     # 2-opt finds local optima; a few starts are cheap for the number of classes of a picture.
     starts = [
         quadratic_assignment(
@@ -250,6 +276,43 @@ def sphere_codes(
         for start in range(20 if n_classes <= 30 else 3)
     ]
     return points[min(starts, key=lambda result: result.fun).col_ind]
+
+
+def placed_by_swaps(likeness: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Return for each class the number of its point: a local optimum under swaps of two classes.
+
+    Each step is the best of all swaps, whose gains one matrix holds.
+
+    Parameters
+    ----------
+    likeness, distances : ndarrays of shape (n_classes, n_classes)
+        Symmetric, with a diagonal of zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.low_dim_svm.starts import placed_by_swaps
+    >>> distances = np.square(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    >>> alike = np.zeros((4, 4))
+    >>> alike[[0, 2, 2, 1, 1, 3], [2, 0, 1, 2, 3, 1]] = 1.0  # in the order 0, 2, 1, 3
+    >>> order = placed_by_swaps(alike, distances)
+    >>> float((alike * distances[np.ix_(order, order)]).sum())
+    6.0
+    """
+    order = quadratic_assignment(likeness, distances, method="faq").col_ind
+    placed = distances[np.ix_(order, order)]
+    products = likeness @ placed
+    for _ in range(MOST_SWAPS):
+        own = products.diagonal()
+        gains = own[:, None] + own - products - products.T - 2.0 * likeness * placed
+        pair = np.array(np.unravel_index(gains.argmax(), gains.shape))
+        if gains[*pair] <= 1e-9 * max(own.max(), 1.0):  # rounding
+            break
+        order[pair] = order[pair[::-1]]
+        before, placed = placed, distances[np.ix_(order, order)]
+        products += likeness[:, pair] @ (placed - before)[pair]
+        products[:, pair] = likeness @ placed[:, pair]
+    return order
 
 
 def random_points(n_points: int, n_components: int, rng: np.random.RandomState) -> np.ndarray:
