@@ -29,6 +29,7 @@ from supred.common.arguments import (
     OutOfRangeError,
     all_finite,
     check_n_jobs,
+    check_unmasked,
     largest_magnitude,
 )
 from supred.common.arrays import cast, on_host, place_of, stays_in_place, type_name
@@ -142,6 +143,7 @@ class LatentClassifier(
         than those of the fit. `options` add to the `_input_options`.
         """
         accepted = {**self._options_for(X, far), **options}
+        check_unmasked("X", X)
         # Its sum of finite numbers may be inf - inf, and long doubles may be infinite as doubles.
         with np.errstate(invalid="ignore", over="ignore"):
             found = validate_data(self, X, *y, reset=reset, **accepted)
@@ -275,6 +277,7 @@ class LatentClassifier(
     def _check_latent(self, Z: Any) -> Any:
         """Return points of the latent space as an array, or raise an error that says why not."""
         check_is_fitted(self)
+        check_unmasked("Z", Z)
         if not stays_in_place(Z):
             Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
         if Z.shape[1] != self._n_features_out:

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from supred.common.arguments import largest_magnitude
-from supred.common.labels import EncodedLabels, check_no_label_missing
+from supred.common.labels import EncodedLabels, as_they_are, check_no_label_missing
 from supred.rows.blocks import LARGEST_NUMBER, RowSource
 from supred.rows.cluster.collections import is_dask
 from supred.rows.files.reading import MemoryMap, ReadSource
@@ -77,7 +77,7 @@ def source_labels(X: RowSource, y: Any, *, name: str = "y") -> np.ndarray:
             )
     if not isinstance(y, EncodedLabels):
         check_no_label_missing(y, name=name)
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(as_they_are(y), warn=True)
     if len(y) != X.shape[0]:
         check_consistent_length(np.empty(X.shape[0]), y)
     return y

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from supred.base.validation import check_weights
-from supred.common.arguments import check_one_per_row
+from supred.common.arguments import check_one_per_row, check_unmasked
 from supred.common.labels import as_labels, as_they_are, encode_labels, is_missing
 
 
@@ -86,6 +86,7 @@ def tie_weights(
     """
     labelled = class_index >= 0
     if sample_weight is not None and not isinstance(sample_weight, Real):
+        check_unmasked("sample_weight", sample_weight)
         sample_weight = np.asarray(sample_weight)
         if sample_weight.ndim == 1:
             check_one_per_row("sample_weight", sample_weight, len(class_index))

@@ -158,6 +158,22 @@ def check_one_per_row(name: str, values: np.ndarray, n_rows: int) -> None:
         raise ValueError(f"{name} has {len(values)} values for {n_rows} rows; give one per row.")
 
 
+def check_unmasked(name: str, values: Any) -> None:
+    """Raise a ValueError if some values of an array are masked: NumPy would take the mask off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.common.arguments import check_unmasked
+    >>> check_unmasked("X", np.ma.masked_array([[1.0, 2.0]], mask=False))
+    """
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} has {np.ma.count_masked(values)} masked value(s), which are not known; "
+            f"fill them in ({name}.filled(value)), or drop their rows."
+        )
+
+
 def as_numbers(name: str, values: Any, what: str, dtype: Any = float) -> np.ndarray:
     """Return a copy of values as an array of numbers, or raise a ValueError that names them.
 
@@ -175,6 +191,7 @@ def as_numbers(name: str, values: Any, what: str, dtype: Any = float) -> np.ndar
     >>> as_numbers("prior", [1, "2"], "give one share per class")
     array([1., 2.])
     """
+    check_unmasked(name, values)
     try:
         found = np.asarray(values)
         if found.dtype.kind == "c":

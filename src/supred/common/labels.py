@@ -8,6 +8,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+# Whole numbers beyond this are not all numbers in double precision.
+LARGEST_WHOLE = 2**53
+
 
 @dataclass(frozen=True)
 class EncodedLabels:
@@ -106,7 +109,7 @@ def check_classes(classes: Any) -> np.ndarray:
     if as_labels(classes).ndim != 1:
         raise ValueError(f"classes={classes!r} is not a list of labels; name each class once.")
     check_no_label_missing(classes, name="classes")
-    found = sorted_classes(column_or_1d(classes), "classes")[0]
+    found = sorted_classes(column_or_1d(as_they_are(classes)), "classes")[0]
     return _at_least_two(found, "classes")
 
 
@@ -127,6 +130,8 @@ def index_among(y: Any, classes: np.ndarray, *, name: str = "y") -> np.ndarray:
     """
     check_no_label_missing(y, name=name)
     y = column_or_1d(as_they_are(y), warn=True)
+    if {y.dtype.kind, classes.dtype.kind} > {"U"}:  # NumPy would make strings of the others
+        y = y.astype(object)
     unknown = ~np.isin(y, classes)
     if unknown.any():
         raise ValueError(
@@ -154,24 +159,42 @@ def is_missing(y: Any) -> np.ndarray:
         return np.isnan(y)
     if y.dtype.kind in "mM":
         return np.isnat(y)
-    if y.dtype.kind == "O":
+    if y.dtype.kind in "OT":
         return np.array([_is_none_or_nan(label) for label in y], dtype=bool)
     return np.zeros(len(y), dtype=bool)
 
 
 def as_labels(y: Any) -> np.ndarray:
-    """Return labels as an array in which a missing one can still be told from a string."""
+    """Return labels as an array in which a missing one can still be told from a string.
+
+    Nor does any become equal to another: NumPy cuts NULs off at the end of strings, and makes
+    one number of large whole numbers beside others with a point.
+    """
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        labels = y.data.astype(object)
+        labels[np.ma.getmaskarray(y)] = None
+        return labels
     if hasattr(y, "dtype") or not isinstance(y, list | tuple):
         return np.asarray(y)
     kinds = {isinstance(label, str) for label in y}
-    return np.array(y, dtype=object) if len(kinds) > 1 else np.asarray(y)
+    labels = np.array(y, dtype=object) if len(kinds) > 1 else np.asarray(y)
+    if labels.ndim == 1 and any(_loses_digits(label, labels.dtype.kind) for label in y):
+        return np.array(y, dtype=object)
+    return labels
+
+
+def _loses_digits(label: Any, kind: str) -> bool:
+    """Tell whether a label is another one as a string or a number of NumPy's."""
+    if kind == "U":
+        return str(label).endswith("\0")
+    return kind == "f" and isinstance(label, int | np.integer) and abs(int(label)) > LARGEST_WHOLE
 
 
 def as_they_are(y: Any) -> Any:
-    """Return lists and pandas' nullable numbers as an array of the same labels; else what is given.
+    """Return labels whose way through scikit-learn would change them as an array; else as given.
 
-    On their way through scikit-learn 1 and "1" of a list, or large numbers of a series, would
-    become one class.
+    On that way 1 and "1" of a list, or large numbers of a series, would become one class, a
+    category of False the number 0.0, and what is masked a label.
 
     Examples
     --------
@@ -179,9 +202,17 @@ def as_they_are(y: Any) -> Any:
     >>> as_they_are([1, "1"])
     array([1, '1'], dtype=object)
     """
-    if isinstance(y, list | tuple):
+    if isinstance(y, list | tuple | np.ma.MaskedArray):
         return as_labels(y)
-    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:  # a data frame
+        column = y.iloc[:, 0]
+        labels = as_they_are(column)
+        return y if labels is column else labels[:, None]
+    dtype = getattr(y, "dtype", None)
+    if getattr(dtype, "kind", "") == "T":  # NumPy's strings of any length, which few functions take
+        return np.asarray(y, dtype=object)
+    given = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    plain = getattr(given, "numpy_dtype", given if given is not dtype else None)
     if getattr(plain, "kind", "") not in tuple("biu"):
         return y
     labels = np.asarray(y, dtype=object)
