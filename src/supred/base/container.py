@@ -354,7 +354,10 @@ class _Decoder:
         if made is None:
             name = shown(repr(value["object"]))
             raise ModelFileError(f"the file names a class {name} that is not known.")
-        return from_state(made, {key: self.decode(v) for key, v in value["state"].items()})
+        state = {key: self.decode(v) for key, v in value["state"].items()}
+        if hasattr(made, "bytes_to_restore"):
+            self._count(made.bytes_to_restore(state))
+        return from_state(made, state)
 
     def _load(self, number: int, *, double: bool = False) -> np.ndarray:
         number = int(number)
@@ -362,6 +365,10 @@ class _Decoder:
             raise ValueError(f"the array {number} twice")
         self.loaded.add(number)
         name = f"arrays/{number}.npy"
-        self.n_bytes += self.archive.getinfo(name).file_size * (2 if double else 1)
-        check_size(self.path, self.n_bytes, self.max_bytes)
+        self._count(self.archive.getinfo(name).file_size * (2 if double else 1))
         return read_array(self.archive, name, double=double)
+
+    def _count(self, n_bytes: int) -> None:
+        """Raise an error if so much more memory is too much."""
+        self.n_bytes += n_bytes
+        check_size(self.path, self.n_bytes, self.max_bytes)

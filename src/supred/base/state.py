@@ -3,7 +3,9 @@
 A class says itself what it must keep. It either has `to_state`, which returns a dict of plain
 values (None, numbers, strings, arrays, lists, tuples and dicts of these, and parts that can say
 the same), and the class method `from_state`, its inverse; or it is a dataclass, whose fields are
-its state. `register` makes its name known to the reader of files, which makes no other objects.
+its state. Where `from_state` takes much memory beside the arrays of the state, a class method
+`bytes_to_restore` says how much, and the reader of a file counts it. `register` makes its name
+known to the reader of files, which makes no other objects.
 """
 
 from collections.abc import Iterable, Mapping

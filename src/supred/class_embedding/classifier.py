@@ -12,6 +12,9 @@ from supred.class_embedding.fitting import Result, fit_embedding
 from supred.class_embedding.problem import Settings, as_columns, check_problem
 from supred.class_embedding.row_classifier import Training
 
+# Training a classifier takes so many times the memory of its rows and, if it is linear, targets.
+COPIES = 3
+
 
 class ClassConstrainedEmbedding(FittedEmbedding):
     """A map and a classifier for data of which a part is labelled, be it one row per class.
@@ -274,6 +277,16 @@ class ClassConstrainedEmbedding(FittedEmbedding):
         return state
 
     @classmethod
+    def bytes_to_restore(cls, state: dict[str, Any]) -> int:
+        """Return the memory that training the classifier again takes."""
+        training = state["classifier_"]
+        if not isinstance(training, Training):
+            return 0
+        linear = state["_fit_parameters"]["classifier"] == "linear"
+        n_columns = training.Z.shape[1] + len(state["classes_"]) * linear
+        return COPIES * 8 * training.Z.shape[0] * n_columns
+
+    @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the fitted estimator whose state `to_state` returned."""
         made = super().from_state(state)
@@ -283,6 +296,8 @@ class ClassConstrainedEmbedding(FittedEmbedding):
         made._ties = sparse.csr_array(made._ties)
         if isinstance(made.classifier_, Training):
             made._training = made.classifier_
+            if not np.isin(made._training.labels, made.classes_).all():
+                raise ValueError("labels of training rows that are no classes")
             made.classifier_ = settings.choice.train(
                 made._training, made.class_centers_, made.classes_
             )

@@ -1,6 +1,8 @@
 """What predictions do not use of a model file is checked when it is loaded, too."""
 
+import io
 import json
+import tracemalloc
 import warnings
 import zipfile
 
@@ -20,6 +22,7 @@ MODELS = {
     "start": RBFNetClassifier(n_centers=2, metric=2, max_iter=1, loss="hinge", random_state=0),
     "axes": CategorySpace(kernel="linear", random_state=0),
     "graph": ClassConstrainedEmbedding(random_state=0),
+    "linear": ClassConstrainedEmbedding(classifier="linear", random_state=0),
     "pipeline": make_pipeline(StandardScaler(), LowDimSVC(mapping="linear", max_iter=2)),
 }
 NUMBER = {"dict": [["noise", 0.5], ["width", []]]}
@@ -52,7 +55,7 @@ def saved(tmp_path_factory):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # so few iterations do not converge
         for name, model in MODELS.items():
-            labels = np.where(np.arange(len(y)) % 3, y, -1) if name == "graph" else y
+            labels = np.where(np.arange(len(y)) % 3, y, -1) if name in ("graph", "linear") else y
             save_model(model.fit(X, labels), folder / name)
     return folder
 
@@ -65,15 +68,69 @@ def test_models_as_they_are_can_be_loaded(saved, name):
 @pytest.mark.parametrize(("name", "part", "value"), EDITS)
 def test_parts_that_do_not_fit_are_refused(saved, tmp_path, name, part, value):
     """Else a method that uses them fails with an error of Python's own."""
-    with zipfile.ZipFile(saved / name) as archive:
-        entries = {entry: archive.read(entry) for entry in archive.namelist()}
-    document = json.loads(entries[DESCRIPTION])
-    state = document["value"]["state"]
-    assert part in state
-    state[part] = value
-    entries[DESCRIPTION] = json.dumps(document).encode()
-    with zipfile.ZipFile(tmp_path / "edited", "w") as archive:
-        for entry, content in entries.items():
-            archive.writestr(entry, content)
+    document, entries = opened(saved / name)
+    assert part in document["value"]["state"]
+    document["value"]["state"][part] = value
+    written(tmp_path / "edited", document, entries)
     with pytest.raises(ModelFileError, match="edited is damaged"):
         load_model(tmp_path / "edited")
+
+
+def opened(path):
+    """Return the description of a file, and all that is in it."""
+    with zipfile.ZipFile(path) as archive:
+        entries = {entry: archive.read(entry) for entry in archive.namelist()}
+    return json.loads(entries[DESCRIPTION]), entries
+
+
+def written(path, document, entries):
+    """Write a file of a description and what else is in it."""
+    entries[DESCRIPTION] = json.dumps(document).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for entry, content in entries.items():
+            archive.writestr(entry, content)
+
+
+def packed(values):
+    """Return an array as it is in the file."""
+    out = io.BytesIO()
+    np.save(out, values, allow_pickle=False)
+    return out.getvalue()
+
+
+def peak_of_refusal(path, message):
+    """Return the most bytes that are taken before a file is refused with a message."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match=message):
+            load_model(path)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("n_rows", "message"), [(3 * 10**6, "max_bytes"), (60, "are no classes")])
+def test_rows_that_train_a_classifier_count_as_memory(saved, tmp_path, n_rows, message):
+    document, entries = opened(saved / "linear")
+    training = document["value"]["state"]["classifier_"]["state"]
+    values = {
+        "Z": np.ones((n_rows, 2), "f4"),
+        "labels": np.ones(n_rows, "i1") if n_rows > 60 else np.arange(60),
+        "weights": np.ones(n_rows, "f4"),
+    }
+    for name, array in values.items():
+        number = training[name]["array"]
+        training[name], entries[f"arrays/{number}.npy"] = {"array": number}, packed(array)
+    written(tmp_path / "edited", document, entries)
+    assert (tmp_path / "edited").stat().st_size < 1e6
+    assert peak_of_refusal(tmp_path / "edited", message) < 60e6
+
+
+def test_letters_of_labels_are_counted(saved, tmp_path):
+    """Each becomes an object, of four bytes per letter beyond the first 2^16 of Unicode."""
+    document, entries = opened(saved / "svm")
+    number = document["value"]["state"]["classes_"]["array"]
+    labels = np.full(17 * 2**20 // 100, "\U0001f600" * 100)
+    entries[f"arrays/{number}.npy"] = packed(labels)
+    written(tmp_path / "edited", document, entries)
+    assert peak_of_refusal(tmp_path / "edited", "labels of .* letters") < 1.2 * labels.nbytes

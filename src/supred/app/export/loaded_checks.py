@@ -17,7 +17,7 @@ from supred.common.arguments import OutOfRangeError, all_finite
 NEAR, FAR = (0.0,), (1.0, -1.0, 1000.0, -1000.0)
 MOST_FEATURES = 10**7
 # Labels become objects of Python.
-MOST_CLASSES = 10**6
+MOST_CLASSES, MOST_LABEL_BYTES = 10**6, 64 * 2**20
 # Wider rows are tried as sparse ones.
 MOST_DENSE = 10**5
 
@@ -63,6 +63,9 @@ def _check_classes(classes: Any) -> None:
     require(0 < len(classes) <= MOST_CLASSES, "classes")
     if classes.dtype.kind == "f":
         require(all_finite(classes), "classes")
+    if classes.dtype.kind == "U":
+        n_letters = int(np.char.str_len(classes).sum())
+        require(4 * n_letters <= MOST_LABEL_BYTES, f"labels of {n_letters} letters")
     labels = classes.tolist()
     require(all(isinstance(label, bool | int | float | str) for label in labels), "classes")
     require(len(set(labels)) == len(labels), "a class twice")
