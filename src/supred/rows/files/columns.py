@@ -243,10 +243,16 @@ def _is_flat(values: Any) -> bool:
     return not hasattr(values, "chunks")
 
 
+def is_string(kind: Any) -> bool:
+    """Tell whether an Arrow type is one of texts."""
+    kinds = import_pyarrow().types
+    view = str(kind) == "string_view"  # which older versions do not have
+    return kinds.is_string(kind) or kinds.is_large_string(kind) or view
+
+
 def _is_text(kind: Any) -> bool:
     kinds = import_pyarrow().types
-    tests = (kinds.is_string, kinds.is_large_string, kinds.is_null, kinds.is_decimal)
-    return any(test(kind) for test in tests)
+    return is_string(kind) or kinds.is_null(kind) or kinds.is_decimal(kind)
 
 
 def _to_numpy(values: Any) -> np.ndarray:
@@ -261,7 +267,7 @@ def _numbers(values: Any) -> np.ndarray | None:
         return _numbers(values.cast(kind.value_type))
     if kinds.is_float16(kind):
         values = values.cast(pa.float32())
-    if kinds.is_string(kind) or kinds.is_large_string(kind):
+    if is_string(kind):
         found = _cast(values)
         if found is None:
             found = _cast(texts_of(values))

@@ -12,6 +12,7 @@ from supred.rows.files.columns import (
     converted,
     encoded,
     import_pyarrow,
+    is_string,
     texts_of,
 )
 from supred.rows.files.label_texts import labels_from
@@ -153,7 +154,7 @@ def _kind(reader: FileReader, name: str) -> str:
     }
     if kinds.is_decimal(kind):
         return f"numbers with {kind.scale} decimals"
-    if kinds.is_string(kind) or kinds.is_large_string(kind):
+    if is_string(kind):
         return "text"
     return next((word for word, test in named.items() if test(kind)), str(kind))
 

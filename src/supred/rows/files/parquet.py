@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from supred.common.arguments import one_line
-from supred.rows.files.columns import Column, check_names, import_pyarrow
+from supred.rows.files.columns import Column, check_names, import_pyarrow, is_string
 from supred.rows.files.readers import FileReader, most_unpacked
 
 # What pandas calls the index of a frame if it has no name.
@@ -91,21 +92,11 @@ class ParquetReader(FileReader):
 
     def coded_parts(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as Arrow tables, columns of texts as dictionaries."""
-        pa, done = import_pyarrow(), 0
-        names = [self.column_names[k] for k in columns]
-        # Neither numbers nor text, of which the type tells enough: they may grow without bound.
-        types = {name: self.schema.field(name).type for name in names}
-        unread = {name: kind for name, kind in types.items() if _is_unreadable(kind)}
-        wanted = [name for name in names if name not in unread]
-        for batch in self._batches(wanted):
-            done += batch.num_rows
+        done = 0
+        for part in self._batches([self.column_names[k] for k in columns]):
+            done += part.num_rows
             self.share = done / max(self.n_rows, 1)
-            part = pa.Table.from_batches([batch])
-            held = [
-                pa.nulls(batch.num_rows, unread[name]) if name in unread else part[name]
-                for name in names
-            ]
-            yield pa.table(held, names=names)
+            yield part
 
     def _seek(self, start: int) -> None:
         group = int(np.searchsorted(self.group_starts, start, side="right")) - 1
@@ -118,12 +109,18 @@ class ParquetReader(FileReader):
             skip -= min(skip, len(batch))
 
     def _batches(self, columns: list[str], first_group: int = 0) -> Iterator[Any]:
-        """Yield some columns batch by batch; the file is open meanwhile."""
+        """Yield some columns batch by batch, as tables; the file is open meanwhile."""
         from pyarrow import parquet
 
-        texts = [field.name for field in self.schema if _is_string(field.type)]
+        pa, types = import_pyarrow(), {name: self.schema.field(name).type for name in columns}
+        # Neither numbers nor text, of which the type tells enough: they may grow without bound.
+        unread = {name: kind for name, kind in types.items() if _is_unreadable(kind)}
+        wanted = [name for name in columns if name not in unread]
+        texts = [field.name for field in self.schema if is_string(field.type)]
         missing = self.n_rows - int(self.group_starts[first_group])
         with self.opened() as unchanged:
+            for groups in self._runs(first_group):
+                self._check_packed(groups, [name for name in wanted if is_string(types[name])])
             try:
                 # With a buffer, pages are read one by one, not a column of a whole row group.
                 with parquet.ParquetFile(
@@ -135,10 +132,13 @@ class ParquetReader(FileReader):
                 ) as file:
                     # A few groups at a time: the texts of a column are kept until the last batch.
                     for groups in self._runs(first_group):
-                        for batch in file.iter_batches(self.BATCH_ROWS, groups, columns):
+                        for batch in file.iter_batches(self.BATCH_ROWS, groups, wanted):
                             missing -= batch.num_rows
                             self.check_unchanged(unchanged)
-                            yield batch
+                            part = pa.Table.from_batches([batch])
+                            gaps = {n: pa.nulls(len(part), kind) for n, kind in unread.items()}
+                            held = [gaps[n] if n in gaps else part[n] for n in columns]
+                            yield pa.table(held, names=columns)
                 if missing:
                     raise ValueError(f"{missing} rows are not there")
             except Exception as error:  # of many kinds, on several lines
@@ -158,29 +158,43 @@ class ParquetReader(FileReader):
             yield run
 
     def _next(self) -> np.ndarray:
-        batch = next(self._stream)
-        self._batch_row += batch.num_rows
-        table = import_pyarrow().Table.from_batches([batch]).select(self._wanted)
-        return self.encode(self._spelt_out(table), self._batch_row - batch.num_rows)
+        table = next(self._stream)
+        self._batch_row += table.num_rows
+        return self.encode(self._spelt_out(table), self._batch_row - table.num_rows)
 
     def _spelt_out(self, table: Any) -> Any:
         """Return a batch with each text in its row; in the file a long one may be there once."""
-        pa, columns = import_pyarrow(), list(table.columns)
+        pa, columns = import_pyarrow(), dict(zip(table.column_names, table.columns, strict=True))
         sizes = {
-            place: sum(_spelt_bytes(chunk) for chunk in columns[place].chunks)
-            for place, field in enumerate(table.schema)
-            if pa.types.is_dictionary(field.type) and _is_string(field.type.value_type)
+            field.name: sum(_spelt_bytes(chunk) for chunk in columns[field.name].chunks)
+            for field in table.schema
+            if pa.types.is_dictionary(field.type) and is_string(field.type.value_type)
         }
+        self._check_texts(sizes, table.num_rows)
+        for name in sizes:
+            columns[name] = columns[name].cast(columns[name].type.value_type)
+        return pa.table(columns)
+
+    def _check_packed(self, groups: list[int], texts: list[str]) -> None:
+        """Raise a ValueError if texts take far more memory, as they are kept, than the file."""
+        sizes, schema = dict.fromkeys(texts, 0), self.metadata.schema
+        places = {schema.column(k).path: k for k in range(len(schema))} if texts else {}
+        parts = [self.metadata.row_group(group) for group in groups]
+        with suppress(OSError, KeyError):  # a damaged file: an error where it is read
+            for name in texts:
+                column = places[name]
+                sizes[name] = sum(part.column(column).total_uncompressed_size for part in parts)
+        self._check_texts(sizes, sum(part.num_rows for part in parts))
+
+    def _check_texts(self, sizes: dict[str, int], n_rows: int) -> None:
+        """Raise a ValueError if the texts of columns take more memory than they may."""
         n_bytes = sum(sizes.values())
         if n_bytes > max(MOST_TEXT_BYTES, TEXT_GROWTH * self.path.stat().st_size):
-            name = table.column_names[max(sizes, key=lambda place: sizes[place])]
+            name = max(sizes, key=lambda name: sizes[name])
             raise ValueError(
-                f"{self.title}: texts take {n_bytes} bytes in {table.num_rows} rows, most of them "
+                f"{self.title}: texts take {n_bytes} bytes in {n_rows} rows, most of them "
                 f"in the column {name!r}; leave it out of the file, or shorten them."
             )
-        for place in sizes:
-            columns[place] = columns[place].cast(columns[place].type.value_type)
-        return pa.table(columns, names=table.column_names)
 
     @property
     def _wanted(self) -> list[str]:
@@ -215,16 +229,13 @@ def _index_columns(metadata: dict[bytes, bytes]) -> list[Any]:
     return index if isinstance(index, list) else []
 
 
-def _is_string(kind: Any) -> bool:
-    kinds = import_pyarrow().types
-    return kinds.is_string(kind) or kinds.is_large_string(kind)
-
-
 def _is_unreadable(kind: Any) -> bool:
-    kinds = import_pyarrow().types
+    pa = import_pyarrow()
+    kinds = pa.types
     kind = kind.value_type if kinds.is_dictionary(kind) else kind
     binary = (kinds.is_binary, kinds.is_large_binary, kinds.is_fixed_size_binary)
-    return kinds.is_nested(kind) or any(test(kind) for test in binary)
+    others = isinstance(kind, pa.BaseExtensionType) or str(kind) == "binary_view"
+    return others or kinds.is_nested(kind) or any(test(kind) for test in binary)
 
 
 def _spelt_bytes(coded: Any) -> int:
