@@ -191,24 +191,9 @@ def spread_points(n_points: int, n_components: int, rng: np.random.RandomState) 
     if n_components == 2:
         angles = 2 * np.pi * np.arange(n_points) / n_points
         return np.column_stack([np.cos(angles), np.sin(angles)])
-    pairs = np.triu_indices(n_points, 1)
 
     def energy(flat: np.ndarray) -> tuple[float, np.ndarray]:
         """Sum of inverse squared distances of the normalised points, with its gradient."""
-        free = flat.reshape(n_points, n_components)
-        norms = np.linalg.norm(free, axis=1, keepdims=True)
-        points = free / norms
-        difference = points[pairs[0]] - points[pairs[1]]
-        squared = np.maximum((difference**2).sum(axis=1), 1e-12)
-        force = -2.0 * difference / squared[:, None] ** 2
-        gradient = np.zeros_like(points)
-        np.add.at(gradient, pairs[0], force)
-        np.add.at(gradient, pairs[1], -force)
-        tangent = gradient - points * (points * gradient).sum(axis=1, keepdims=True)
-        return float((1.0 / squared).sum()), (tangent / norms).ravel()
-
-    def energy_of_many(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the same by products of matrices."""
         free = flat.reshape(n_points, n_components)
         norms = np.linalg.norm(free, axis=1, keepdims=True)
         points = free / norms
@@ -223,7 +208,7 @@ def spread_points(n_points: int, n_components: int, rng: np.random.RandomState) 
     best = min(
         (
             minimize(
-                energy if few else energy_of_many,
+                energy,
                 rng.normal(size=n_points * n_components),
                 jac=True,
                 method="L-BFGS-B",
