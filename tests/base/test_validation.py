@@ -1,5 +1,7 @@
 """The checks of arguments that all estimators share."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,18 @@ def test_bad_labels(y, message):
 def test_weights_multiply():
     weights = check_weights([1, 2, 3, 4], {"a": 10.0}, CODES, CLASSES)
     assert weights.tolist() == [10, 20, 3, 4]
+
+
+@pytest.mark.parametrize(("given", "of_class"), [(2.0**38, 1e307), (2.0**-40, 1e-307)])
+def test_weights_of_classes_that_are_no_numbers_as_products(given, of_class):
+    """They get a unit of their own, and only the ratios are left."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.warns(UserWarning, match="class_weight is counted in units of 2"):
+            weights = check_weights(
+                given * np.array([1, 2, 3, 4]), dict.fromkeys(CLASSES, of_class), CODES, CLASSES
+            )
+    np.testing.assert_allclose(weights / weights[0], [1, 2, 3, 4])
 
 
 def test_balanced_counts_by_weight():

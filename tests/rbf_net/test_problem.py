@@ -1,9 +1,12 @@
 """Rows as a training sees them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+from supred import RBFNetClassifier
 from supred.rbf_net.parts import other_parts, split_rows
 from supred.rbf_net.problem import distinct_rows, scaling_of
 
@@ -152,3 +155,20 @@ def test_sparse_rows_are_scaled_as_dense_ones_are(seed):
         dense, thin = scaling_of(X, weights), scaling_of(sparse.csr_matrix(X), weights)
         np.testing.assert_array_equal(thin.shift, dense.shift)
         np.testing.assert_array_equal(thin.factor, dense.factor)
+
+
+@pytest.mark.parametrize("again", ["partial_fit", "fit", "prune"])
+def test_rows_in_single_precision_are_refused_where_the_model_has_no_number_in_it(again):
+    """A column of 1e-45 has a factor that only double precision has a number for."""
+    rng = np.random.default_rng(0)
+    y = np.arange(12) % 2
+    X = (rng.normal(size=(12, 2)) + y[:, None]) * [1.0, 1e-45]
+    model = RBFNetClassifier(
+        n_centers=2, max_iter=5, metric="diagonal", warm_start=True, random_state=0
+    ).fit(X, y)
+    further = getattr(model, again)
+    given = {"n_centers": 1} if again == "prune" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match="not finite; bring the parameters, the features"):
+            further(X.astype(np.float32), y, **given)

@@ -11,6 +11,8 @@ from supred.common.arguments import as_numbers, check_one_per_row
 
 # Rows of up to this many numbers are looked at here, before scikit-learn does.
 MOST_NUMBERS = 100_000
+# Class weights up to this power of two, and not below its inverse, may be multiplied with weights.
+SAFE_CLASS_WEIGHTS = 600
 
 
 def are_ready(X: Any, n_features: int | None) -> bool:
@@ -230,4 +232,4 @@ def _class_weights(
     result = as_numbers("class_weight", given, "give one number per class")
     if (result < 0).any() or not np.isfinite(result).all():
         raise ValueError("class_weight holds a negative or non-finite weight; use weights >= 0.")
-    return result
+    return in_unit(result, unit_exponent(result, "class_weight", safe=SAFE_CLASS_WEIGHTS))

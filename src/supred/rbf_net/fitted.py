@@ -60,14 +60,17 @@ class GaussianNetwork:
         else:
             metric = metric * scaling.factor[:, None]
         gammas = np.exp(nets.log_gammas[0].astype(float))
-        return cls(
-            scaling.shift.astype(dtype),
-            _single_digits(metric).astype(dtype),
-            nets.centers[0].astype(dtype),
-            _single_digits(gammas).astype(dtype),
-            nets.W[0].astype(dtype),
-            nets.w0[0].astype(dtype),
-        )
+        # A model of rows in double precision may hold numbers that single precision has not: where
+        # it is trained further on such rows, `check_finite` refuses them.
+        with np.errstate(over="ignore"):
+            return cls(
+                scaling.shift.astype(dtype),
+                _single_digits(metric).astype(dtype),
+                nets.centers[0].astype(dtype),
+                _single_digits(gammas).astype(dtype),
+                nets.W[0].astype(dtype),
+                nets.w0[0].astype(dtype),
+            )
 
     def arrays(self) -> list[np.ndarray]:
         """Return the arrays that `project` needs."""
