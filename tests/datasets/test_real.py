@@ -118,3 +118,13 @@ def test_newsgroups_by_scikit_learn_have_the_same_labels(monkeypatch):
     assert texts == ["train", "other"]
     assert y.tolist() == y_test.tolist() == ["mac", "pc"]
     assert texts_test == ["test", "other"]
+
+
+def test_arguments_of_other_types():
+    for load in (load_mnist, load_newsgroups_pc_mac):
+        with pytest.raises(ValueError, match="download=2 is not known"):
+            load(download=2)
+        with pytest.raises(TypeError, match="data_dir=5 is a int, not a path"):
+            load(5)
+    with pytest.raises(ValueError, match=r"name=.* is not known"):
+        load_uci(np.ones(2))

@@ -54,6 +54,7 @@ def test_noise_and_repeatability():
         ({"n_classes": 7}, "n_classes=7 is out of range.*each class needs a band"),
         ({"height": 0.0}, "height=0.0 is out of range"),
         ({"noise": -1.0}, "noise=-1.0 is out of range"),
+        ({"return_position": np.ones(2)}, "return_position=.* is not known"),
     ],
 )
 def test_bad_arguments(parameters, message):

@@ -307,3 +307,10 @@ def test_a_row_without_weight_that_equals_a_later_one(wine, kernel):
     expected = model.fit(X, y).transform(X)
     found = model.fit(rows, labels, sample_weight=weights).transform(X)
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_parameters_that_the_linear_kernel_does_not_use_are_checked(wine):
+    for name in ("random_state", "n_landmarks"):
+        model = KernelDiscriminantAnalysis(kernel="linear").set_params(**{name: "x"})
+        with pytest.raises(ValueError, match=f"{name}='x' is"):
+            model.fit(*wine)

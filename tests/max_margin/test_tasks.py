@@ -77,3 +77,9 @@ def test_equal_rows_become_one_with_the_sum_of_weights():
         )
     }
     assert found == {(1.0, 0.0, 1.0): 5.0, (0.0, 2.0, 1.0): 2.0, (1.0, 0.0, -1.0): 8.0}
+
+
+def test_weights_of_tasks_that_are_no_numbers():
+    X, Y = np.arange(8.0).reshape(4, 2), np.array([[1, -1], [-1, 1], [1, 1], [-1, -1]])
+    with pytest.raises(ValueError, match="sample_weight"):
+        MaxMarginProjection().fit(X, Y, sample_weight=sparse.csr_matrix(np.ones((4, 2))))

@@ -317,3 +317,45 @@ def test_several_labels_per_row_cannot_be_shown(display):
     for y, message in ((np.eye(3)[labels], r"y has the shape \(30, 3\)"), (labels, "predict")):
         with pytest.raises(ValueError, match=f"{message}.*a picture shows one class per row"):
             display.from_estimator(model, X=X, y=y)
+
+
+# --- arguments that are not what they should be ---------------------------------------------
+
+
+def test_labels_of_a_column_are_compared_row_by_row(iris):
+    X, y = iris
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    for display in (
+        TradeOffDisplay.from_estimators({"lda": model}, X=X, y=y[:, None]),
+        TradeOffDisplay.from_predictions(
+            y=y, predictions={"lda": model.predict(X)[:, None]}, costs={"lda": 1.0}
+        ),
+    ):
+        assert display.errors == [np.mean(model.predict(X) != y)]
+
+
+def test_bad_arguments_are_named(iris):
+    X, y = iris
+    model = CategorySpace(random_state=0).fit(X, y)
+    Z, names = model.transform(X), model.classes_
+    axes, space = CategoryAxesDisplay.from_predictions, LatentSpaceDisplay.from_predictions
+    methods = TradeOffDisplay.from_predictions
+    calls = [
+        ("estimators={}", lambda: TradeOffDisplay.from_estimators({}, X=X, y=y)),
+        ("has no predict", lambda: TradeOffDisplay.from_estimators({"a": 1}, X=X, y=y)),
+        ("y has the shape", lambda: TradeOffDisplay.from_estimators({"a": model}, X=X, y=y[:5])),
+        ("predictions=''", lambda: methods(y=y, predictions="", costs={"a": 1.0})),
+        ("costs=None", lambda: methods(y=y, predictions={"a": y}, costs=None)),
+        (r"predictions\['a'\]", lambda: methods(y=y, predictions={"a": y[:2]}, costs={"a": 1.0})),
+        ("no axes of classes", lambda: CategoryAxesDisplay.from_estimator(None, X=X, y=y)),
+        ("y has the shape", lambda: axes(Z=Z, y=y[:5], all_classes=names)),
+        ("y_pred has the shape", lambda: axes(Z=Z, y=y, y_pred=[], all_classes=names)),
+        ("all_classes=None", lambda: axes(Z=Z, y=y, all_classes=None)),
+        ("classes=-1", lambda: axes(Z=Z, y=y, all_classes=names, classes=-1)),
+        ("y_pred has the shape", lambda: space(Z=Z, y=y, y_pred=y[:5])),
+    ]
+    for message, call in calls:
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError, match="y holds labels that cannot be sorted"):
+        LatentSpaceDisplay.from_estimator(model, X=X, y=[None] * len(y))

@@ -154,3 +154,8 @@ def test_without_torch_the_host_computes(monkeypatch):
     assert place_named("auto") == HOST
     with pytest.raises(ImportError, match=r"install 'supred\[torch\]'"):
         place_named("cuda")
+
+
+def test_a_device_that_is_no_name():
+    with pytest.raises(ValueError, match=r"device=.* is not known"):
+        on_device(np.ones((2, 2)), np.ones(2))

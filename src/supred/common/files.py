@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from supred.common.arguments import one_line
 
@@ -21,8 +21,15 @@ class OutputExistsError(OSError):
     """The file to be written is already there."""
 
 
+def check_path(path: Any, name: str = "path") -> None:
+    """Raise a TypeError if something is no path: a number would be a file that is open."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{name}={path!r} is a {type(path).__name__}, not a path; give a string.")
+
+
 def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Raise an error, before any work, if a file cannot be written to `path`."""
+    check_path(path)
     _check_name(path)
     if os.path.isdir(path):
         raise OutputExistsError(f"{path} is a folder; name a file.")

@@ -141,6 +141,28 @@ def index_among(y: Any, classes: np.ndarray, *, name: str = "y") -> np.ndarray:
     return np.searchsorted(classes, y)
 
 
+def one_label_per_row(name: str, labels: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return labels as an array of the shape that they are compared with, or raise a ValueError.
+
+    NumPy would compare a column with a row entry by entry: each label with each.
+
+    Examples
+    --------
+    >>> from supred.common.labels import one_label_per_row
+    >>> one_label_per_row("y", [["a"], ["b"]], (2,)).tolist()
+    ['a', 'b']
+    """
+    found = np.asarray(as_they_are(labels))
+    if found.shape == (*shape, 1):
+        found = found.reshape(shape)
+    if found.shape != shape:
+        raise ValueError(
+            f"{name} has the shape {found.shape}, but what is predicted has {shape}; give one "
+            "label for each row."
+        )
+    return found
+
+
 def check_no_label_missing(y: Any, *, name: str = "y") -> None:
     """Raise a ValueError that names the first row whose label is None or NaN."""
     missing = np.flatnonzero(is_missing(y))

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from supred.common.arguments import one_line
+from supred.common.arguments import check_flag, one_line
+from supred.common.files import check_path
 
 # Name: rows, features, classes, number of the table on OpenML (None: no such table there).
 UCI_TABLES: dict[str, tuple[int, int, int, int | None]] = {
@@ -65,6 +66,8 @@ def data_path(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path
     data_dir : path, optional
         The data folder; the environment variable ``SUPRED_DATA`` if not given.
     """
+    if data_dir is not None:
+        check_path(data_dir, "data_dir")
     folder = data_dir if data_dir is not None else os.environ.get("SUPRED_DATA")
     if not folder:
         raise DataNotFoundError(
@@ -103,6 +106,7 @@ def load_mnist(
     >>> from supred.datasets import load_mnist
     >>> X_train, y_train, X_test, y_test = load_mnist()  # doctest: +SKIP
     """
+    check_flag("download", download)
     try:
         path = data_path("mnist.npz", data_dir)
     except DataNotFoundError as missing:
@@ -153,6 +157,7 @@ def load_newsgroups_pc_mac(
     >>> from supred.datasets import load_newsgroups_pc_mac
     >>> texts_train, y_train, texts_test, y_test = load_newsgroups_pc_mac()  # doctest: +SKIP
     """
+    check_flag("download", download)
     try:
         path = data_path("newsgroups_pc_mac.json.gz", data_dir)
     except DataNotFoundError as missing:
@@ -203,9 +208,10 @@ def load_uci(
     >>> X.shape
     (150, 4)
     """
-    if name not in UCI_NAMES:
+    if not isinstance(name, str) or name not in UCI_NAMES:
         raise ValueError(f"name={name!r} is not known; use one of {', '.join(UCI_NAMES)}.")
     n_rows, n_features, n_classes, number = UCI_TABLES[name]
+    check_flag("download", download)
     try:
         path = data_path(f"uci/{name}.csv", data_dir)
     except DataNotFoundError as missing:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from supred.common.arguments import check_integer, check_real, random_generator
+from supred.common.arguments import check_flag, check_integer, check_real, random_generator
 
 FIRST_ANGLE = 1.5 * np.pi
 LAST_ANGLE = 4.5 * np.pi
@@ -66,6 +66,7 @@ def make_classes_on_swiss_roll(
     )
     height = check_real("height", height, low=0.0, low_inclusive=False)
     noise = check_real("noise", noise, low=0.0)
+    check_flag("return_position", return_position)
     random = random_generator(random_state)
 
     start, end = arc_length(np.array([FIRST_ANGLE, LAST_ANGLE]))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from supred.base.validation import check_weights, in_safe_unit, weigh_classes
+from supred.base.validation import check_weights, in_safe_unit, row_weights, weigh_classes
 from supred.common.labels import encode_labels
 from supred.numerics.decisions import decision_scores, task_signs
 
@@ -260,7 +260,8 @@ def task_weights(signs: np.ndarray, sample_weight: Any, class_weight: Any) -> np
 
 def _row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Return one weight per row, some of them positive."""
-    if sample_weight is not None and not np.any(sample_weight):
+    sample_weight = row_weights(sample_weight, n_rows)
+    if not sample_weight.any():
         raise ValueError("sample_weight: all weights are zero; give some rows a positive weight.")
     return check_weights(sample_weight, None, np.zeros(n_rows, dtype=int), np.zeros(1))
 

@@ -88,6 +88,11 @@ class CategoryAxesDisplay:
         ax : matplotlib Axes, optional
             Three-dimensional for three classes.
         """
+        if not hasattr(estimator, "transform") or not hasattr(estimator, "predict"):
+            raise ValueError(
+                f"estimator={type(estimator).__name__} has no axes of classes; give a fitted "
+                "CategorySpace, or a pipeline that ends with one."
+            )
         Z, predicted = estimator.transform(X), estimator.predict(X)
         for name, labels in {"y": y, "predict(X)": predicted}.items():
             check_one_class(name, labels, len(Z))
@@ -130,11 +135,18 @@ class CategoryAxesDisplay:
             Three-dimensional for three classes.
         """
         Z, y = np.asarray(Z), np.asarray(y)
+        if np.ndim(all_classes) != 1:
+            raise ValueError(f"all_classes={all_classes!r} is no list; give a label per column.")
         names = np.asarray(all_classes).tolist()
         if Z.ndim != 2 or Z.shape[1] != len(names):
             raise ValueError(
                 f"Z must have one column for each of the {len(names)} classes, got shape {Z.shape}."
             )
+        check_one_class("y", y, len(Z))
+        if y_pred is not None:
+            check_one_class("y_pred", y_pred, len(Z))
+        if classes is not None and np.ndim(classes) != 1:
+            raise ValueError(f"classes={classes!r} must be two or more of {names}.")
         chosen = names if classes is None else list(classes)
         unknown = [label for label in chosen if label not in names]
         if len(set(chosen)) != len(chosen) or len(chosen) < 2 or unknown:

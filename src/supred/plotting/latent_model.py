@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from supred.base.latent_classifier import LatentClassifier
 from supred.base.state import register
+from supred.common.labels import sorted_classes
 
 
 class LatentParts(NamedTuple):
@@ -107,7 +108,8 @@ def place_rows(fitted: Any, X: Any, y: np.ndarray, *, regions: bool = True) -> P
     predicted = np.asarray(fitted.predict(X)) if hasattr(fitted, "predict") else None
     if predicted is not None:
         check_one_class("predict(X)", predicted, len(Z))
-    classes = np.union1d(getattr(fitted, "classes_", y), y)
+    known = getattr(fitted, "classes_", y)
+    classes = sorted_classes(np.concatenate([known, y]), "y")[0]
     shaded = None
     # A shade that disagrees with `predict` would be a lie: compare them on the rows.
     if (

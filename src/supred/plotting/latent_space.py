@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from supred.plotting.drawing import check_mask, draw_regions, draw_rows
-from supred.plotting.latent_model import Regions, place_rows
+from supred.plotting.latent_model import Regions, check_one_class, place_rows
 from supred.plotting.style import EDGE, legend_beside, new_axes, plain, shown_name, zoom_out
 
 # Above this number of classes each name is also written at its rows: no legend is read so far.
@@ -144,6 +144,9 @@ class LatentSpaceDisplay:
                 f"Z has shape {Z.shape} and y {len(y)} labels; Z must be (n_rows, n_components) "
                 "with one row for each label."
             )
+        check_one_class("y", y, len(Z))
+        if y_pred is not None:
+            check_one_class("y_pred", y_pred, len(Z))
         wrong = None if y_pred is None else np.asarray(y_pred) != y
         return cls(Z=Z, y=y, wrong=wrong, held_out=check_mask(held_out, len(y)), title=title).plot(
             ax=ax, dimensions=dimensions

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from supred.common.arguments import check_choice
+from supred.common.labels import one_label_per_row
 from supred.plotting.style import EDGE, class_style, new_axes, plain, shown_name
 
 # against what -> name of the axis
@@ -86,15 +87,19 @@ class TradeOffDisplay:
         ax : matplotlib Axes, optional
         """
         check_choice("against", against, tuple(LABELS))
-        y = np.asarray(y)
+        _check_methods("estimators", estimators)
         errors, costs = [], []
-        for estimator in estimators.values():
+        for name, estimator in estimators.items():
+            if not hasattr(estimator, "predict"):
+                raise ValueError(
+                    f"estimators[{name!r}]={estimator!r} has no predict; give a fitted classifier."
+                )
             seconds = []
             for _ in range(REPEATS):
                 began = perf_counter()
                 predicted = estimator.predict(X)
                 seconds.append(perf_counter() - began)
-            errors.append(np.mean(predicted != y))
+            errors.append(np.mean(predicted != one_label_per_row("y", y, np.shape(predicted))))
             costs.append(model_bytes(estimator) if against == "bytes" else min(seconds))
         return cls(names=list(estimators), errors=errors, costs=costs, against=against).plot(ax=ax)
 
@@ -143,13 +148,18 @@ class TradeOffDisplay:
         against : {"bytes", "seconds"}, default="bytes"
         ax : matplotlib Axes, optional
         """
+        _check_methods("predictions", predictions)
+        _check_methods("costs", costs, least=0)
         missing = sorted(set(predictions) - set(costs))
         if missing:
             raise ValueError(f"costs has no entry for {missing}; give one for each prediction.")
         y = np.asarray(y)
         return cls(
             names=list(predictions),
-            errors=[np.mean(np.asarray(p) != y) for p in predictions.values()],
+            errors=[
+                np.mean(one_label_per_row(f"predictions[{name!r}]", p, y.shape) != y)
+                for name, p in predictions.items()
+            ],
             costs=[costs[name] for name in predictions],
             against=against,
         ).plot(ax=ax)
@@ -224,3 +234,9 @@ def model_bytes(fitted: Any) -> int:
     last = fitted[-1] if hasattr(fitted, "steps") else fitted
     size = getattr(last, "model_size_", None)
     return int(size.bytes) if size is not None else len(pickle.dumps(fitted))
+
+
+def _check_methods(name: str, values: Any, *, least: int = 1) -> None:
+    """Raise a ValueError if this is not something for each of so many methods or more."""
+    if not isinstance(values, Mapping) or len(values) < least:
+        raise ValueError(f"{name}={values!r}: give a dict of one or more methods by name.")

@@ -91,9 +91,9 @@ def place_named(device: Any) -> Place:
         with device:
             return place_of(cupy.empty(0))
     if library != "torch":
-        if device == "cpu":
+        if isinstance(device, str) and device == "cpu":
             return HOST
-        if device not in ("auto", "cuda") and not re.fullmatch(r"cuda:\d+", str(device)):
+        if not isinstance(device, str) or not re.fullmatch(r"auto|cuda(:\d+)?", device):
             raise ValueError(
                 f"device={device!r} is not known; use 'auto', 'cpu', 'cuda' or 'cuda:N'."
             )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
@@ -23,7 +24,7 @@ from supred.app.export.finite_form import ExportError, in_single, run, simplifie
 from supred.app.export.precision import precise
 from supred.app.export.quantise import quantised
 from supred.app.export.steps import Affine, Gaussians, Scale
-from supred.export import quantisation_errors
+from supred.export import quantisation_errors, to_c
 from tests.app.export.models import MODELS, fitted, rows_and_labels
 from tests.family import blobs
 
@@ -234,3 +235,17 @@ def test_features_whose_scale_is_zero_can_be_exported():
     assert (model.feature_scales_ == 0).any()
     found = finite_form_of(model).evaluate(many)
     np.testing.assert_allclose(found.scores, model.decision_function(many), atol=1e-9)
+
+
+def test_errors_of_quantisation_are_counted_row_by_row():
+    X, y = load_iris(return_X_y=True)
+    model = LowDimSVC(n_centers=30, random_state=0).fit(X[::2], y[::2])
+    expected = quantisation_errors(model, X, y)
+    assert quantisation_errors(model, X, y[:, None]) == expected
+    for labels in (y[:5], np.eye(3)[y]):
+        with pytest.raises(ValueError, match="y has the shape"):
+            quantisation_errors(model, X, labels)
+    with pytest.raises(ValueError, match="the model takes rows of 4 numbers"):
+        quantisation_errors(model, X[:, :3], y)
+    with pytest.raises(ValueError, match="name=-1 cannot begin the names"):
+        to_c(model, name=-1)

@@ -224,3 +224,21 @@ def test_values_of_every_kind_come_back(tmp_path):
     assert back["empty"].shape == (0, 3)
     assert np.isnan(back["nan"])
     np.testing.assert_array_equal(back["matrix"].toarray(), np.eye(3))
+
+
+def test_arguments_that_are_no_path_or_size(data, tmp_path):
+    """A number is not taken for an open file, which would be closed; nor a file called damaged."""
+    X, y = data
+    path, model = tmp_path / "m", LowDimSVC(n_centers=5, random_state=0).fit(X, y)
+    for wrong in (1, None, b"m"):
+        with pytest.raises(TypeError, match=r"path=.* is a .*, not a path"):
+            load_model(wrong)
+        with pytest.raises(TypeError, match=r"path=.* is a .*, not a path"):
+            save_model(model, wrong)
+    with pytest.raises(ValueError, match="overwrite=2 is not known"):
+        save_model(model, path, overwrite=2)
+    save_model(model, path)
+    for size in ("x", None, -1, float("nan")):
+        with pytest.raises(ValueError, match=r"max_bytes=.* is out of range"):
+            load_model(path, max_bytes=size)
+    assert load_model(path, max_bytes=1e9).score(X, y) == model.score(X, y)

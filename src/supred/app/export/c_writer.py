@@ -91,7 +91,7 @@ def to_c(
     """
     if name is None:
         name = "model" if path is None else re.sub(r"\W", "_", Path(path).stem, flags=re.ASCII)
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ExportError(
             f"name={name!r} cannot begin the names of a C header; use letters, digits and "
             "underscores, the first of them a letter."

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from supred.base.container import (
     write_container,
 )
 from supred.base.state import register
+from supred.common.arguments import check_flag
+from supred.common.files import check_path
 
 __all__ = ["ModelFileError", "TableModel", "load_model", "load_table_model", "save_model"]
 
@@ -66,6 +69,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     ...     bool((load_model(path).predict(X) == model.predict(X)).all())
     True
     """
+    check_flag("overwrite", overwrite)
     _register_classes()
     value = model if isinstance(model, TableModel) else to_record(model)
     write_container(path, KIND, value, overwrite=overwrite)
@@ -112,6 +116,9 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> A
     ...     load_model(path).predict(X[:3])
     array([0, 0, 0])
     """
+    check_path(path)
+    if not isinstance(max_bytes, Real) or isinstance(max_bytes, bool) or not max_bytes >= 0:
+        raise ValueError(f"max_bytes={max_bytes!r} is out of range; use a number of bytes.")
     _register_classes()
     with one_line(path), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -8,6 +8,7 @@ import numpy as np
 from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import FiniteForm, single
 from supred.app.export.steps import Affine, Gaussians, Polynomials, SquaredDistances, Step
+from supred.common.labels import one_label_per_row
 
 LARGEST = 127
 # Smaller matrices stay as they are: they take few bytes and their errors reach the scores.
@@ -86,10 +87,15 @@ def quantisation_errors(model: Any, X: Any, y: Any) -> tuple[float, float]:
     True
     """
     form = finite_form_of(model)
-    before, after = (
-        float(np.mean(version.evaluate(*form.inputs.split(X)).labels != np.asarray(y)))
-        for version in (form, quantised(form))
-    )
+    rows = form.inputs.split(X)
+    if rows[0].ndim != 2 or rows[0].shape[1] != len(form.inputs.numbers):
+        raise ValueError(
+            f"X has the shape {rows[0].shape}, but the model takes rows of "
+            f"{len(form.inputs.numbers)} numbers; give the columns that it was trained on."
+        )
+    found = [version.evaluate(*rows).labels for version in (form, quantised(form))]
+    y = one_label_per_row("y", y, found[0].shape)
+    before, after = (float(np.mean(labels != y)) for labels in found)
     return before, after
 
 
