@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from supred.common.arguments import one_line
 
@@ -23,6 +23,9 @@ class OutputExistsError(OSError):
 
 def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Raise an error, before any work, if a file cannot be written to `path`."""
+    check_name_type(path)
+    if isinstance(os.fspath(path), bytes):
+        raise TypeError(f"path={path!r} holds bytes; give a text, such as os.fsdecode(path).")
     _check_name(path)
     if os.path.isdir(path):
         raise OutputExistsError(f"{path} is a folder; name a file.")
@@ -35,6 +38,14 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
         raise FileNotFoundError(f"the folder {path.absolute().parent} does not exist; make it.")
     if not os.access(path.absolute().parent, os.W_OK):
         raise PermissionError(f"the folder {path.absolute().parent} cannot be written to.")
+
+
+def check_name_type(path: Any) -> None:
+    """Raise a TypeError if `path` is no name: a whole number would be a file that is open."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise TypeError(
+            f"path={path!r} is a {type(path).__name__}; give the name of a file, a text or a Path."
+        )
 
 
 def _check_name(path: str | os.PathLike[str]) -> None:

@@ -20,6 +20,7 @@ from supred.base.container import (
     write_container,
 )
 from supred.base.state import register
+from supred.common.files import check_name_type
 
 __all__ = ["ModelFileError", "TableModel", "load_model", "load_table_model", "save_model"]
 
@@ -112,6 +113,7 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> A
     ...     load_model(path).predict(X[:3])
     array([0, 0, 0])
     """
+    check_name_type(path)
     _register_classes()
     with one_line(path), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
