@@ -2,13 +2,15 @@
 
 import errno
 import os
+from functools import partial
 
 import numpy as np
 import pytest
 
-from supred import LowDimSVC, RBFNetClassifier, RowBlocks
+from supred import KernelDiscriminantAnalysis, LowDimSVC, RBFNetClassifier, RowBlocks
 from supred.app.cli.main import main
 from supred.common.files import FULL, atomic_write, check_output
+from supred.export import ModelFileError, load_model, save_model, to_c, to_javascript
 from tests.family import blobs
 
 X, Y = blobs()
@@ -158,3 +160,24 @@ def test_a_folder_that_appears_meanwhile_is_kept(tmp_path):
     with pytest.raises(OSError, match="a"), atomic_write(path, overwrite=True):
         path.mkdir()
     assert os.listdir(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("path", [5, True, None, 1.5, ["a"], b"a"])
+def test_what_is_no_name_is_refused_by_name(path):
+    """A whole number would be the file that is open under it."""
+    model = KernelDiscriminantAnalysis(kernel="linear").fit(X, Y)
+    calls = [lambda: save_model(model, path), lambda: load_model(path)]
+    exports = (to_c, to_javascript) if path is not None else ()
+    calls += [partial(export, model, path) for export in exports]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"^path="):
+            call()
+
+
+def test_the_name_of_a_file_that_is_no_model_stays_on_its_line(tmp_path):
+    path = tmp_path / "a\nb\x1b[31m"
+    with pytest.raises(ModelFileError, match=r"a b \[31m does not exist"):
+        load_model(path)
+    path.write_bytes(b"no model")
+    with pytest.raises(ModelFileError, match=r"a b \[31m is not a file of supred"):
+        load_model(path)

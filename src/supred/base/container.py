@@ -19,7 +19,7 @@ from supred._version import __version__
 from supred.base.packed_arrays import KINDS, open_part, read_array
 from supred.base.state import from_state, registered_classes, to_state
 from supred.common.arguments import all_finite
-from supred.common.files import atomic_write
+from supred.common.files import atomic_write, check_path
 
 DESCRIPTION = "description.json"
 LARGEST_FLOAT = 8
@@ -143,31 +143,38 @@ def open_container(
     `read_container`. With ``max_bytes=None`` the file must be as ``compress=False`` writes it:
     it holds no more than its own size.
     """
+    check_path(path)
+    name = _printed(path)
     if os.path.isdir(path):
-        raise ModelFileError(f"{path} is a folder; name a file.")
+        raise ModelFileError(f"{name} is a folder; name a file.")
     if not os.path.exists(path):
-        raise ModelFileError(f"{path} does not exist.")
+        raise ModelFileError(f"{name} does not exist.")
     if not os.path.isfile(path):
-        raise ModelFileError(f"{path} is not an ordinary file; copy it to one.")
+        raise ModelFileError(f"{name} is not an ordinary file; copy it to one.")
     n_bytes = os.path.getsize(path)
-    check_size(path, n_bytes, max_bytes)
-    with one_line(path), ExitStack() as opened:
+    check_size(name, n_bytes, max_bytes)
+    with one_line(name), ExitStack() as opened:
         if not zipfile.is_zipfile(path):
-            raise ModelFileError(f"{path} is not a file of supred, or it was cut off.")
+            raise ModelFileError(f"{name} is not a file of supred, or it was cut off.")
         archive = opened.enter_context(zipfile.ZipFile(path))
         if DESCRIPTION not in archive.namelist():
-            raise ModelFileError(f"{path} is not a file of supred.")
+            raise ModelFileError(f"{name} is not a file of supred.")
         declared = sum(part.file_size for part in archive.infolist())
-        check_size(path, declared, max_bytes)
+        check_size(name, declared, max_bytes)
         if max_bytes is None and declared > n_bytes:
-            raise ModelFileError(f"{path} declares {declared} bytes of content, but has {n_bytes}.")
+            raise ModelFileError(f"{name} declares {declared} bytes of content, but has {n_bytes}.")
         n_described = archive.getinfo(DESCRIPTION).file_size
         if n_described > MAX_DESCRIPTION_BYTES:
-            raise ModelFileError(f"{path} has a description of more than 4 MB, which cannot be.")
+            raise ModelFileError(f"{name} has a description of more than 4 MB, which cannot be.")
         with open_part(archive, DESCRIPTION) as file:
             document = json.loads(file.read(n_described))
-        _check_document(document, path, kind)
-        yield document["value"], _Decoder(archive, path, max_bytes).decode
+        _check_document(document, name, kind)
+        yield document["value"], _Decoder(archive, name, max_bytes).decode
+
+
+def _printed(path: Any) -> str:
+    """Return the name of a file as a message of one line may show it."""
+    return "".join(letter if letter.isprintable() else " " for letter in str(path))
 
 
 def check_size(path: Any, n_bytes: int, max_bytes: int | None) -> None:
@@ -193,7 +200,7 @@ def one_line(path: Any) -> Iterator[None]:
     except Exception as error:
         what = " ".join(str(error).split())[:120]
         raise ModelFileError(
-            f"{path} is damaged ({type(error).__name__}: {what}); make it again."
+            f"{_printed(path)} is damaged ({type(error).__name__}: {what}); make it again."
         ) from None
 
 

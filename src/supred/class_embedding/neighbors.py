@@ -87,6 +87,14 @@ class NeighborIndex:
         return {"X": self.X, "n_neighbors": self.n_neighbors}
 
     @classmethod
+    def bytes_to_restore(cls, state: dict[str, Any]) -> int:
+        """Return the memory that the tree takes, which there is of rows of few features."""
+        n_rows, n_features = state["X"].shape
+        if n_features > TREE_FEATURES:
+            return 0
+        return 8 * n_rows * ((2 if sparse.issparse(state["X"]) else 1) * n_features + 2)
+
+    @classmethod
     def from_state(cls, state: dict[str, Any]) -> "NeighborIndex":
         """Return the index whose state `to_state` returned."""
         return cls.of(**state)

@@ -23,8 +23,10 @@ class OutputExistsError(OSError):
 
 def check_path(path: Any, name: str = "path") -> None:
     """Raise a TypeError if something is no path: a number would be a file that is open."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{name}={path!r} is a {type(path).__name__}, not a path; give a string.")
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise TypeError(
+            f"{name}={path!r} is a {type(path).__name__}, not a path; give a string or a Path."
+        )
 
 
 def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:

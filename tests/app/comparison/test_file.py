@@ -66,6 +66,21 @@ def test_a_number_that_json_has_no_word_for_leaves_no_page(tmp_path, capsys):
     assert not page.exists()
 
 
+@pytest.mark.parametrize("number", [1e308, np.inf, np.nan, 10**400])
+def test_numbers_without_a_spread_are_refused(tmp_path, number):
+    """Means and charts of them would be infinite, or none."""
+    comparison = made_up()
+    first = replace(comparison.methods[0], fold_errors=[0.5, number])
+    path = tmp_path / "edited.supred"
+    save_comparison(replace(comparison, methods=[first, *comparison.methods[1:]]), path)
+    with pytest.raises(ModelFileError, match=r"fold_errors is .* out of range"):
+        load_comparison(path)
+    heavy = replace(comparison.class_map, weights={"a": number})
+    save_comparison(replace(comparison, class_map=heavy), path, overwrite=True)
+    with pytest.raises(ModelFileError, match=r"weights is .* out of range"):
+        load_comparison(path)
+
+
 @pytest.mark.parametrize("held_out", [np.full(6, np.inf), np.full(6, "x"), np.ones(2, dtype=bool)])
 def test_a_page_of_an_edited_map_is_one_line_of_error(tmp_path, held_out, capsys):
     comparison = made_up()

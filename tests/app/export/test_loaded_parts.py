@@ -13,6 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from supred import CategorySpace, ClassConstrainedEmbedding, LowDimSVC, RBFNetClassifier
+from supred.app.export.table_model import TableModel
+from supred.app.tables.table import Column, Table
 from supred.base.container import DESCRIPTION
 from supred.export import ModelFileError, load_model, save_model
 
@@ -124,6 +126,37 @@ def test_rows_that_train_a_classifier_count_as_memory(saved, tmp_path, n_rows, m
     written(tmp_path / "edited", document, entries)
     assert (tmp_path / "edited").stat().st_size < 1e6
     assert peak_of_refusal(tmp_path / "edited", message) < 60e6
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_the_tree_of_rows_counts_as_memory(saved, tmp_path, form):
+    document, entries = opened(saved / "graph")
+    index = document["value"]["state"]["_index"]["state"]
+    number, n_rows = index["X"]["array"], 6 * 10**6
+    index["X"] = {"array": number}
+    entries[f"arrays/{number}.npy"] = packed(np.ones((n_rows, 4), "f4"))
+    if form == "sparse":  # few features: it would become an array
+        index["X"] = {"sparse": [91, 92, 93], "shape": [n_rows, 4]}
+        starts = np.minimum(np.arange(n_rows + 1), 1).astype("i4")
+        for k, values in enumerate((np.ones(1), np.zeros(1, "i4"), starts)):
+            entries[f"arrays/{91 + k}.npy"] = packed(values)
+    written(tmp_path / "edited", document, entries)
+    assert peak_of_refusal(tmp_path / "edited", "max_bytes") < 110e6
+
+
+def test_categories_are_no_more_than_the_texts(tmp_path):
+    columns = [Column("size", "number"), Column("colour", "text", ("blue", "red"))]
+    rows = np.column_stack([np.arange(12.0), np.arange(12) % 2])
+    table = Table("table", columns, rows, y=np.arange(12) % 3)
+    save_model(TableModel.fit(LowDimSVC(mapping="linear", max_iter=2), table), tmp_path / "m")
+    assert len(load_model(tmp_path / "m").predict(rows)) == 12
+    document, entries = opened(tmp_path / "m")
+    learnt = dict(document["value"]["state"]["learnt"]["dict"])
+    learnt["categories"][0].pop("double", None)
+    number = learnt["categories"][0]["array"]
+    entries[f"arrays/{number}.npy"] = packed(np.arange(3e6))
+    written(tmp_path / "edited", document, entries)
+    assert peak_of_refusal(tmp_path / "edited", "3000000 categories of 2 texts") < 60e6
 
 
 def test_letters_of_labels_are_counted(saved, tmp_path):

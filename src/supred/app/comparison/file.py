@@ -9,6 +9,8 @@ from supred.app.comparison.result import Comparison
 from supred.base.container import ModelFileError, one_line, read_container, write_container
 
 KIND = "comparison"
+# Means and spreads of such numbers are finite.
+LARGEST = 1e150
 
 
 def save_comparison(
@@ -63,3 +65,14 @@ def _check_types(record: Any) -> None:
                 raise ValueError(f"{part.name} is {str(item)[:40]!r}, not a {what}")
             if is_dataclass(item):
                 _check_types(item)
+            numbers: Any = [item] if float in allowed else []
+            if isinstance(item, dict) and hint == dict[str, float]:
+                numbers = item.values()
+            for number in numbers:
+                _check_range(part.name, number)
+
+
+def _check_range(name: str, number: Any) -> None:
+    """Raise a ValueError if a number is not finite or cannot be squared."""
+    if number is not None and not (isinstance(number, int | float) and abs(number) <= LARGEST):
+        raise ValueError(f"{name} is {str(number)[:40]!r}, not a number or out of range")

@@ -14,7 +14,7 @@ from supred.app.export.conversion import finite_form_of
 from supred.app.export.finite_form import ExportError, FiniteForm, in_single
 from supred.app.export.precision import precise
 from supred.app.export.quantise import quantised
-from supred.common.files import atomic_write
+from supred.common.files import atomic_write, check_output
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,8 @@ def to_c(
     >>> "int iris_predict(const float *row" in source.text, source.constant_bytes < 500
     (True, True)
     """
+    if path is not None:
+        check_output(path, overwrite=overwrite)
     if name is None:
         name = "model" if path is None else re.sub(r"\W", "_", Path(path).stem, flags=re.ASCII)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):

@@ -182,6 +182,10 @@ def restored(
     It is fitted to a table of one row, made so that every step learns what it had learnt.
     """
     categories = [np.asarray(values, dtype=float) for values in learnt.get("categories", [])]
+    texts = [column for column in columns if column.kind == "text"]
+    for column, values in zip(texts, categories, strict=False):
+        if len(values) > len(column.values) + 1:  # each becomes a column, and the file is small
+            raise ValueError(f"{len(values)} categories of {len(column.values)} texts")
     transformer = preparation.pipeline(columns, sparse=sparse, categories=categories or "auto")
     row = np.zeros(len(columns))
     numbers_at = [k for k, column in enumerate(columns) if column.kind == "number"]
