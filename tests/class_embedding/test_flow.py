@@ -300,3 +300,15 @@ def test_classes_that_share_rows_are_side_by_side_in_a_picture():
     around = np.argsort(np.arctan2(axes[:, 1], axes[:, 0]) % (2 * np.pi))
     steps = np.diff(np.array([0, 2, 4, 1, 3])[around]) % 5
     assert set(steps) <= {1} or set(steps) <= {4}
+
+
+@pytest.mark.parametrize(("beta", "weight"), [(1e12, 1.0), (1e30, 1.0), ("auto", 1e-12)])
+def test_ties_that_are_next_to_nothing_leave_poisson_learning(beta, weight):
+    """Memberships that differ in their last digits would say nothing."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 2)) + 6.0 * np.eye(3, 2)[y]
+    model = ClassConstrainedEmbedding(beta=beta).fit(X, y, sample_weight=np.full(60, weight))
+    poisson = ClassConstrainedEmbedding(beta=1e5).fit(X, y)
+    assert poisson.score(X, y) > 0.9
+    np.testing.assert_array_equal(model.predict(X), poisson.predict(X))

@@ -132,3 +132,16 @@ def test_some_rows_and_centers_choose_where_there_are_many(monkeypatch):
     assert np.isclose(width_and_ridge.RIDGES, 4.0 * found.ridge).any()
     again = choose_width_and_ridge(X, y, np.ones(400), X[:50], np.random.RandomState(0))
     assert again == found
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e-9, 1e-19])
+@pytest.mark.parametrize("made", [LowDimSVC, LowDimSVCCV])
+def test_ridges_of_tiny_features_are_tiny(made, size):
+    """Any usual ridge would leave nothing of a linear mapping."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 3)) + 3.0 * np.eye(3)[y]
+    model = made(mapping="linear", random_state=0)
+    accuracy = model.fit(X, y).score(X, y)
+    assert accuracy > 0.9
+    assert model.fit(size * X, y).score(size * X, y) > accuracy - 0.05

@@ -33,6 +33,8 @@ from supred.class_embedding.graph import parts_of
 # ties spread one label far, strong ones trust many labels. Above STRONGEST_TIE nothing changes.
 TIE_PER_LABEL = 0.1
 STRONGEST_TIE = 10.0
+# Ties that are weaker, beside the graph, leave nothing but Poisson learning, and no digits of it.
+LEAST_TIE = 1e-9
 # A variance below this is rounding.
 LEAST_VARIANCE = 1e-18
 
@@ -115,7 +117,7 @@ def flows_from_classes(
     """Return the flow on one graph for several sets of labels, all in one solve.
 
     Each system is divided by its beta, so that they differ in the diagonal only:
-    (L + T / beta) u = C^T / beta.
+    (L + T / beta) u = C^T / beta. No beta is larger than needed for Poisson learning.
 
     Parameters
     ----------
@@ -132,6 +134,9 @@ def flows_from_classes(
     at_row = [tied.sum(axis=1) for tied in right]
     shares = [tied.sum(axis=0) / max(tied.sum(), TINY) for tied in right]
     n_classes = len(shares[0])
+    least = max(LEAST_TIE * float(degrees.max()), TINY)
+    strongest = [float(tied.max()) or np.inf for tied in at_row]
+    betas = [min(beta, tie / least) for beta, tie in zip(betas, strongest, strict=True)]
     diagonals = degrees[:, None] + np.column_stack(at_row) / np.asarray(betas)
     # A component without a label begins, and so stays, at the shares.
     solved = conjugate_gradients(

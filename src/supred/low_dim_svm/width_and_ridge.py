@@ -32,6 +32,9 @@ from supred.rows.blocks import rows_of
 # Widths that are tried, as multiples of the "scale" rule, and ridges of the regression.
 GAMMA_FACTORS = (0.25, 2.0, 4.0, 16.0)
 RIDGES = np.logspace(2.5, -6, 18)
+# Features of a linear mapping that vary by less in all get ridges that are smaller by as much,
+# though not smaller than the second number times the usual ones.
+LEAST_SPREAD, LEAST_UNIT = 1e-4, 1e-36
 # Places of the usual width, that of scikit-learn's SVC, and ridge, 0.1; they stay unless others are
 # better by so many standard errors.
 USUAL_WIDTH, USUAL_RIDGE, CLEARLY = 1, 7, 1.5
@@ -189,7 +192,7 @@ def leave_one_out_scores(
     """Return the score of every width with every ridge, by default the usual ones.
 
     Where a sample of n of the N rows is asked, the usual ridges are multiplied by n / N: more rows
-    for the same centres need less of it.
+    for the same centres need less of it. Those of tiny features of a linear mapping are smaller.
 
     Parameters
     ----------
@@ -219,12 +222,16 @@ def leave_one_out_scores(
             path = RidgePath.of_features(Phi, members, totals)
         else:
             path = RidgePath.of_gram(_inner_products(taken), members, totals)
-        predictions = path.leave_one_out(shifts)
+        unit = 1.0
+        if centers is None and ridges is None and path.spread > 0:
+            unit = min(max(path.spread / LEAST_SPREAD, LEAST_UNIT), 1.0)
+        tried = [unit * shift for shift in shifts]
+        predictions = path.leave_one_out(tried)
         scores = score_classes(predictions, members > 0, totals)
         doubts = doubts_of(predictions, members)
         return [
             WidthAndRidge(float(width), float(shift * share), score, doubt, totals)
-            for shift, score, doubt in zip(shifts, scores, doubts, strict=True)
+            for shift, score, doubt in zip(tried, scores, doubts, strict=True)
         ]
 
     return [each for tried in in_order(of_width, zip(widths)) for each in tried]
