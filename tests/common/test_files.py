@@ -8,7 +8,7 @@ import pytest
 
 from supred import LowDimSVC, RBFNetClassifier, RowBlocks
 from supred.app.cli.main import main
-from supred.common.files import FULL, atomic_write, check_output
+from supred.common.files import FULL, OutputExistsError, atomic_write, check_output
 from tests.family import blobs
 
 X, Y = blobs()
@@ -158,3 +158,13 @@ def test_a_folder_that_appears_meanwhile_is_kept(tmp_path):
     with pytest.raises(OSError, match="a"), atomic_write(path, overwrite=True):
         path.mkdir()
     assert os.listdir(tmp_path) == ["a"]
+
+
+@posix
+def test_a_link_that_leads_back_to_itself_is_an_error_before_any_work(tmp_path):
+    link = tmp_path / "a"
+    link.symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for overwrite in (False, True):
+        with pytest.raises(OutputExistsError, match="leads back to itself"):
+            check_output(link, overwrite=overwrite)
