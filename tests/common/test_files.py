@@ -9,7 +9,7 @@ import pytest
 
 from supred import KernelDiscriminantAnalysis, LowDimSVC, RBFNetClassifier, RowBlocks
 from supred.app.cli.main import main
-from supred.common.files import FULL, atomic_write, check_output
+from supred.common.files import FULL, OutputExistsError, atomic_write, check_output
 from supred.export import ModelFileError, load_model, save_model, to_c, to_javascript
 from tests.family import blobs
 
@@ -181,3 +181,13 @@ def test_the_name_of_a_file_that_is_no_model_stays_on_its_line(tmp_path):
     path.write_bytes(b"no model")
     with pytest.raises(ModelFileError, match=r"a b \[31m is not a file of supred"):
         load_model(path)
+
+
+@posix
+def test_a_link_that_leads_back_to_itself_is_an_error_before_any_work(tmp_path):
+    link = tmp_path / "a"
+    link.symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for overwrite in (False, True):
+        with pytest.raises(OutputExistsError, match="leads back to itself"):
+            check_output(link, overwrite=overwrite)

@@ -38,6 +38,8 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
     if os.path.exists(path) and not os.path.isfile(path):
         raise OutputExistsError(f"{path} is not an ordinary file; name another.")
     path = _place_of(path)
+    if path.is_symlink():  # still
+        raise OutputExistsError(f"{path} is a link that leads back to itself; name another file.")
     if path.exists() and not overwrite:
         raise OutputExistsError(f"{path} exists; choose another name or pass --force.")
     if not path.absolute().parent.is_dir():

@@ -268,3 +268,12 @@ def test_packed_columns_of_true_and_false_are_streamed(supred, tmp_path):
     out = ("--set", "n_centers=5", "--folds", "0", "--out", tmp_path / "m")
     result = supred("fit", tmp_path / "packed.parquet", *arguments, *out)
     assert result.code == 0, result.err
+
+
+def test_an_error_names_the_table_and_not_its_copy(supred, tmp_path):
+    """The copy of a text is gone when somebody reads of it."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,kind\n" + "1e30,x\n2e30,y\n" * 10)
+    fit = ("fit", path, "--target", "kind", "--scale", "none", "--stream", "--quiet")
+    line = supred(*fit, "--method", "LowDimSVC", "--out", tmp_path / "m").error_line
+    assert f"column 0 of row 0 of {path}; rows that are read" in line

@@ -68,8 +68,11 @@ def fit(
             rows = _blocks(options, found, columns, transform=prepare)
             X = rows if plan.labelled.all() else rows.select(np.flatnonzero(plan.labelled))
             X = on_device(X, options.device)
-            estimator.fit(X, plan.y)
-            error = 1.0 - estimator.score(X, plan.y)
+            try:
+                estimator.fit(X, plan.y)
+                error = 1.0 - estimator.score(X, plan.y)
+            except ValueError as problem:  # the copy is removed now: name the table
+                raise TableError(str(problem).replace(str(copy), plan.title)) from None
     part = f"{len(plan.y)}" if len(chosen) == len(plan.y) else f"a sample of {len(chosen)}"
     note = f"The rows were read block by block; the preparation was learnt from {part} rows."
     model = TableModel.of(estimator, plan, preparation, transformer, [note])
