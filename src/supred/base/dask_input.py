@@ -50,9 +50,9 @@ def lazily(model: Any, X: Any, answer: str | None = None) -> Any:
     from supred.rows.cluster.collections import as_row_chunks, example_rows
 
     check_is_fitted(model)
+    chunks = as_row_chunks(X, known=False)
     few = model._validate_rows(example_rows(X), reset=False)
     example = _answered(model, few, answer)
-    chunks = as_row_chunks(X, known=False)
     options: dict[str, Any] = {"meta": example[:0], "chunks": (chunks.chunks[0],)}
     if example.ndim == 1:
         options["drop_axis"] = 1

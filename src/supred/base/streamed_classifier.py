@@ -104,6 +104,8 @@ class StreamedClassifier(LatentClassifier):
                 raise ValueError("sample_weight_val needs X_val and y_val.")
             return None
         try:
+            if source is not None and source.shape[0] == 0:
+                raise ValueError("they have no rows; give some, or neither of the two.")
             if source is not None:
                 X_val = self._validate_source(source, reset=False)
             else:

@@ -97,3 +97,18 @@ def test_predictions_of_blocks_that_are_no_arrays():
     np.testing.assert_array_equal(
         model.transform(collection(lambda rows: rows.tolist())).compute(), model.transform(X)
     )
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_validation_rows_that_are_none(client, made):
+    X, y = blobs()
+    rows, labels = da.from_array(X, chunks=(30, 6)), da.from_array(y, chunks=30)
+    with pytest.raises(ValueError, match="X_val and y_val: they have no rows; give some"):
+        made().fit(rows, labels, X_val=rows[:0], y_val=labels[:0])
+
+
+def test_predictions_where_the_number_of_columns_is_not_known():
+    X, y = blobs()
+    model, rows = LowDimSVC(random_state=0).fit(X, y), da.from_array(X, chunks=(30, 6))
+    with pytest.raises(ValueError, match="X has chunks of unknown size"):
+        model.predict(rows[:, rows[0] > -100])

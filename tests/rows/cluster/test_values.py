@@ -135,3 +135,18 @@ def test_a_fit_goes_on_after_the_scheduler_was_lost(start_cluster, digits, tmp_p
         model = LowDimSVC(**make).fit(*chunked(*digits))
     np.testing.assert_array_equal(model.coef_, reference.coef_)
     np.testing.assert_array_equal(model.mapping_.W, reference.mapping_.W)
+
+
+def test_a_fit_inside_of_a_task_leaves_its_thread_to_its_own_tasks(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    rows, labels = da.from_array(X, chunks=(60, 64)), da.from_array(y, chunks=60)
+
+    def fitted():
+        return LowDimSVC(n_centers=10, random_state=0).fit(rows, labels).predict(X)
+
+    with Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0"
+    ) as client:
+        found = client.submit(fitted, pure=False).result(timeout=30)
+    wanted = LowDimSVC(n_centers=10, random_state=0).fit(X, y).predict(X)
+    np.testing.assert_array_equal(found, wanted)

@@ -1,6 +1,7 @@
 """Dask collections as the library wants them: a matrix in blocks of rows, labels, weights."""
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,16 @@ def connected_client() -> Any:
             f"({HOW_TO_CONNECT}; without an address it starts workers on this machine), or call "
             "X.compute() if the rows fit into memory."
         )
+    _make_room()
     return client
+
+
+def _make_room() -> None:
+    """Have a fit that is itself a task leave its worker's threads, which the fit's tasks need."""
+    from distributed import secede
+
+    with suppress(ValueError, AttributeError, KeyError):  # no task, or one that left before
+        secede()
 
 
 def feature_names(X: Any) -> np.ndarray | None:
