@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import tracemalloc
 
 import numpy as np
 import pyarrow
@@ -17,6 +18,7 @@ from supred.app.tables.preparation import Preparation
 from supred.app.tables.sources import MemorySource
 from supred.app.tables.table import Column, Table
 from supred.export import ExportError, to_c, to_javascript, to_onnx
+from supred.numerics.gaussian_classes import GaussianClasses
 from tests.app.export.models import MODELS, fitted, rows_and_labels
 from tests.app.export.running import FLAGS, run_c, run_javascript, run_onnx
 
@@ -310,6 +312,35 @@ def test_letters_that_a_format_cannot_hold(label, X):
     model.classes_ = np.arange(2)
     with pytest.raises(ExportError, match=r"the column .* that C cannot hold"):
         to_c(model)
+
+
+def many_classes(n):
+    """Return a model of n classes; to fit so many takes hours."""
+    rng = np.random.default_rng(0)
+    model = KernelDiscriminantAnalysis(kernel="linear")
+    model.fit(rng.normal(size=(30, 2)), np.arange(30) % 3)
+    model.gaussians_ = GaussianClasses(rng.normal(size=(n, 2)), np.eye(2), np.full(n, 1 / n))
+    model.classes_ = np.arange(n)
+    return model
+
+
+def test_very_many_classes_take_no_square_of_their_number():
+    pytest.importorskip("onnx")
+    model = many_classes(20_000)
+    tracemalloc.start()
+    for export in (to_c, to_javascript, to_onnx):
+        export(model)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6  # a matrix of 20 000 x 20 000 takes 3.2 GB
+
+
+def test_very_many_probabilities_in_javascript(tmp_path):
+    """More arguments of a function than the stack holds."""
+    model, row = many_classes(200_000), np.ones((1, 2))
+    found = exported("javascript", model, tmp_path, row)
+    assert found.labels == [str(label) for label in model.predict(row)]
+    np.testing.assert_allclose(found.probabilities, model.predict_proba(row), rtol=1e-3)
 
 
 def test_names_of_c(tmp_path):

@@ -101,7 +101,9 @@ class Body:
                 )
             case steps.Votes():
                 self.votes(step)
-            case steps.Gaussians() | steps.Polynomials() | steps.SquaredDistances():
+            case steps.SquaredDistances():
+                self.distances(step)
+            case steps.Gaussians() | steps.Polynomials():
                 identity = np.eye(len(step.centers))
                 self.kernel_sum(step, steps.Affine(identity, np.zeros(len(identity))))
 
@@ -251,6 +253,20 @@ class Body:
                 ]
                 self.loop("b", (last - first) // size, lines)
         self.stack_bytes += (max(part[2] for part in parts) + n_out) * SIZES[self.real]
+
+    def distances(self, step: steps.SquaredDistances) -> None:
+        """Add the squared distances to centres."""
+        self.own()
+        centers, scales = self.in_bytes(step.centers)
+        center = f"{self.constant(centers)}[m * {self.n} + i]"
+        if scales:
+            center = f"{scales}[i] * {center}"
+        target = self.array(len(step.centers))
+        lines = [f"const {self.real} d = {self.value}[i] - {center};", f"{target}[m] += d * d;"]
+        lines = ["    " + line for line in lines]
+        loop = f"for (int i = 0; i < {self.n}; i++) {{"
+        self.loop("m", len(step.centers), [f"{target}[m] = 0;", loop, *lines, "}"])
+        self.value, self.n = target, len(step.centers)
 
     def kernel(self, step: Kernel, number: str, center: str, gammas: str) -> tuple[str, list[str]]:
         """Return what adds to p[k] along a row, and what then makes the value phi of it."""

@@ -262,7 +262,8 @@ def _kernel_discriminant(model: Any) -> Chain:
         squares = np.sum(means**2, axis=1)
         offset = logs[1] - logs[0] - 0.5 * (squares[1] - squares[0])
         return to_latent, [whiten, Affine((means[1] - means[0])[:, None], np.array([offset]))]
-    halves = Affine(-0.5 * np.eye(len(means)), logs)
+    # Not a matrix: of very many classes their square is too much.
+    halves = Scale(2.0 * logs, np.full(len(means), -0.5))
     return to_latent, [whiten, SquaredDistances(means), halves]
 
 

@@ -124,9 +124,14 @@ def _probes(form: FiniteForm) -> tuple[tuple[Step, ...], np.ndarray] | None:
         steps = _linear_end(steps)
         if not steps:
             return None
-        matrix, offset = _composed(steps)
-        scores = rng.normal(size=(n_probes, len(offset)))
-        rows = (scores - offset) @ np.linalg.pinv(matrix)
+        if any(isinstance(step, Affine) for step in steps):
+            matrix, offset = _composed(steps)
+            scores = rng.normal(size=(n_probes, len(offset)))
+            rows = (scores - offset) @ np.linalg.pinv(matrix)
+        else:  # no matrix: of very many classes it would be too much
+            rows = rng.normal(size=(n_probes, form.n_scores))
+            for step in reversed(steps):
+                rows = rows / step.scale + step.shift  # type: ignore[union-attr]
     return steps, rows.astype(np.float32).astype(float)
 
 

@@ -113,7 +113,8 @@ function modelOf(MODEL) {
 
   function softmax(scores) {
     const all = MODEL.decision === "sign" ? [0, scores[0]] : Array.from(scores);
-    const largest = Math.max(...all);
+    // Not Math.max(...all): very many arguments are more than the stack holds.
+    const largest = all.reduce((most, score) => Math.max(most, score));
     const powers = all.map((score) => Math.exp((score - largest) / MODEL.temperature));
     const sum = powers.reduce((total, power) => total + power, 0);
     return powers.map((power) => power / sum);
