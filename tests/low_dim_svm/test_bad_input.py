@@ -1,5 +1,8 @@
 """LowDimSVC says what is wrong with its parameters and rows."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -97,3 +100,15 @@ def test_a_regressor_without_weights_refuses_weights():
     model = LowDimSVC(mapping=GaussianProcessRegressor())
     with pytest.raises(ValueError, match="does not take sample_weight"):
         model.fit(X, y, sample_weight=np.linspace(1, 2, 90))
+
+
+@pytest.mark.parametrize(("kind", "size"), [(float, 1e101), (float, 1e300), (np.float32, 1e30)])
+def test_centers_so_large_that_their_squares_are_no_numbers(kind, size):
+    X = np.arange(8.0, dtype=kind)[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(
+            ValueError, match=f"centers holds numbers up to {re.escape(f'{size:.2g}')}"
+        ):
+            LowDimSVC(centers=np.array([[1.0], [size]])).fit(X, np.arange(8) // 4)
+        LowDimSVC(centers=np.array([[1.0], [1e15]]), max_iter=2).fit(X, np.arange(8) // 4)

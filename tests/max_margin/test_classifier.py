@@ -378,3 +378,16 @@ def test_a_certified_bound_is_no_lower_than_the_quick_one():
     quick = MaxMarginProjection(1).fit(X, Y)
     certified = MaxMarginProjection(1, certify=True).fit(X, Y)
     assert quick.lower_bound_ <= certified.lower_bound_ <= certified.objective_
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-8, 1e-14])
+@pytest.mark.parametrize("kernel", ["linear", "rbf-diagonal"])
+def test_the_penalty_of_tiny_features_is_found(kernel, size):
+    """On the usual path all SVMs of tiny features would be constant."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = size * (rng.normal(size=(60, 3)) + 3.0 * np.eye(3)[y])
+    model = MaxMarginProjection(C="auto", kernel=kernel, max_iter=20).fit(X, y)
+    assert max(model.C_scores_.values()) > 0.85
+    assert model.score(X, y) > 0.9
+    assert (model.C_ > 100) == (kernel == "linear")

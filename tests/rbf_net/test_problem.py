@@ -172,3 +172,16 @@ def test_rows_in_single_precision_are_refused_where_the_model_has_no_number_in_i
         warnings.simplefilter("error", RuntimeWarning)
         with pytest.raises(ValueError, match="not finite; bring the parameters, the features"):
             further(X.astype(np.float32), y, **given)
+
+
+def test_noise_whose_square_is_no_number_is_refused_by_a_map():
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 4
+    X = rng.normal(size=(30, 2)) + y[:, None]
+    model = RBFNetClassifier(
+        2, noise=1e30, alpha=1e12, max_iter=1, early_stopping=False, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match="first network of the map diverged"):
+            model.fit(X, y)

@@ -246,7 +246,8 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         classes, problem = self._problem(X, y, sample_weight)
         C, C_scores, gamma_scores = self.C, None, None
         if self.C == "auto":
-            C, C_scores = choose_penalty(problem, self.cv, n_jobs=self.n_jobs)
+            free = self.kernel != "linear"
+            C, C_scores = choose_penalty(problem, self.cv, unit_free=free, n_jobs=self.n_jobs)
         if self.kernel == "linear":
             found = self._fit_projection(problem, float(C))
         else:

@@ -1,5 +1,6 @@
 """The penalty C of the SVMs by cross-validation along a path with warm starts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,13 @@ from supred.max_margin.rbf_diagonal import folds
 from supred.max_margin.row_space import to_row_space
 from supred.max_margin.task_svms import Tasks, solve_task_svms
 from supred.max_margin.tasks import TaskProblem
+from supred.numerics.kernels import scale_gamma
 
 # From strong to weak: each SVM starts from the one before, whose margin is wider.
 PATH = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+# Features that vary by less in all want a C that is larger by as much, though not by more than the
+# inverse of the second number.
+LEAST_VARIANCE, LEAST_UNIT = 1e-3, 1e-26
 # Enough to compare accuracies.
 PATH_TOL = 1e-3
 # Accuracies that differ by less are the same; the smaller C wins.
@@ -19,7 +24,7 @@ SAME = 1e-9
 
 
 def choose_penalty(
-    problem: TaskProblem, cv: Any, *, n_jobs: int | None = None
+    problem: TaskProblem, cv: Any, *, unit_free: bool = False, n_jobs: int | None = None
 ) -> tuple[float, dict[float, float]]:
     """Return the C of the best cross-validated accuracy, and the accuracy of each tried.
 
@@ -30,6 +35,8 @@ def choose_penalty(
     ----------
     problem : TaskProblem
     cv : int, splitter or iterable of splits
+    unit_free : bool
+        Whether C is for a kernel that does not depend on the unit of the features.
     n_jobs : int, optional
         Threads that share the folds; the result does not depend on it.
 
@@ -39,27 +46,32 @@ def choose_penalty(
     >>> from sklearn.datasets import load_iris
     >>> from supred.max_margin.penalty import choose_penalty
     >>> from supred.max_margin.tasks import TaskProblem
+    from supred.numerics.kernels import scale_gamma
     >>> X, y = load_iris(return_X_y=True)
     >>> problem = TaskProblem.of_classes(X, y, np.ones(150), 3, "ovo")
     >>> C, accuracies = choose_penalty(problem, 3)
     >>> accuracies[C] == max(accuracies.values())
     True
     """
+    variance = 0.5 / float(scale_gamma(problem.X, problem.weights.sum(axis=1)))
+    unit = min(max(variance / LEAST_VARIANCE, LEAST_UNIT), 1.0)
+    path = [C / unit for C in PATH]
     found = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_path_accuracies)(problem.take(train), problem.take(test))
+        delayed(_path_accuracies)(problem.take(train), problem.take(test), path)
         for train, test in folds(problem, cv)
     )
     means = np.mean(found, axis=0)
     best = int(np.argmax(means >= means.max() - SAME))
-    return PATH[best], dict(zip(PATH, means.tolist(), strict=True))
+    tried = PATH if unit_free else path
+    return tried[best], dict(zip(tried, means.tolist(), strict=True))
 
 
-def _path_accuracies(train: TaskProblem, test: TaskProblem) -> list[float]:
+def _path_accuracies(train: TaskProblem, test: TaskProblem, path: Sequence[float]) -> list[float]:
     """Return the accuracy on `test` of SVMs trained on `train` with each C."""
     space = to_row_space(train.X, train.weights.sum(axis=1))
     start: tuple[np.ndarray, np.ndarray] | None = None
     accuracies = []
-    for C in PATH:
+    for C in path:
         tasks = Tasks(space.rows, train.signs, C * train.weights)
         svms = solve_task_svms(space.rows, tasks, tol=PATH_TOL, start=start)
         start = svms.coef, svms.intercept

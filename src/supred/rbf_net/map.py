@@ -57,7 +57,10 @@ class MapResult:
 def latent_rows(
     nets: Networks, table: Table, rows: np.ndarray, noise: float, seed: int
 ) -> np.ndarray:
-    """Return the latent coordinates of rows with noise, shape (n_rows, n_components)."""
+    """Return the latent coordinates of rows with noise, shape (n_rows, n_components).
+
+    They are not finite where a network has diverged, or the noise has no square.
+    """
     rng = np.random.default_rng((seed, 5))
     found = []
     for block in np.array_split(rows, max(1, -(-len(rows) // BLOCK_ROWS))):
@@ -65,7 +68,8 @@ def latent_rows(
         if noise > 0:
             normals = rng.standard_normal(values.shape, dtype=np.float32)
             values = values + table.place.put(np.float32(noise) * normals)
-        found.append(latent(nets, values[None])[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            found.append(latent(nets, values[None])[0])
     return table.place.xp.concatenate(found)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from supred.common.arguments import as_numbers
+from supred.common.arguments import as_numbers, largest_magnitude
 from supred.common.arrays import on_host, type_name
 from supred.common.warn import warn_caller
 from supred.low_dim_svm.mappings.base import Mapping
@@ -19,6 +19,8 @@ from supred.numerics.kernels import scale_gamma
 from supred.rows.blocks import rows_of
 
 DEFAULT_CENTERS = 1000
+# Squares of the numbers of given centres must be finite.
+MOST_CENTER = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e18}
 
 
 def make_mapping(
@@ -131,7 +133,8 @@ def choose_centers(
 
 def _given_centers(given: Any, n_features: int, dtype: Any) -> np.ndarray:
     given = given.toarray() if hasattr(given, "toarray") else given
-    centers = as_numbers("centers", given, "give an array with one row per centre", dtype)
+    with np.errstate(over="ignore"):
+        centers = as_numbers("centers", given, "give an array with one row per centre")
     if centers.ndim != 2 or centers.shape[1] != n_features or len(centers) < 1:
         raise ValueError(
             f"centers has shape {centers.shape}; "
@@ -139,7 +142,13 @@ def _given_centers(given: Any, n_features: int, dtype: Any) -> np.ndarray:
         )
     if not np.isfinite(centers).all():
         raise ValueError("centers holds a value that is not finite.")
-    return centers
+    most = MOST_CENTER[np.dtype(dtype)]
+    if largest_magnitude(centers) > most:
+        raise ValueError(
+            f"centers holds numbers up to {largest_magnitude(centers):.2g} in the unit of the "
+            f"rows; give centres near the rows, of at most {most:g}."
+        )
+    return centers.astype(dtype)
 
 
 def seeded(regressor: Any, rng: np.random.RandomState) -> Any:
