@@ -7,6 +7,9 @@ from scipy.linalg import cho_solve
 
 from supred.numerics.gaussian_classes import GaussianClasses
 
+# Scores that differ by less, relatively to their range, are those of equal rows.
+EQUAL = 1e-12
+
 
 @dataclass(frozen=True)
 class AxisRule:
@@ -97,7 +100,8 @@ def linear_rule(
 def upper_quantile(values: np.ndarray, weights: np.ndarray, total: float) -> float:
     """Return the threshold above which the values have the given total weight.
 
-    It lies half way between two values.
+    It lies half way between two different values: equal rows are on one side, be it as copies or
+    as one row of their weight.
 
     Examples
     --------
@@ -109,8 +113,9 @@ def upper_quantile(values: np.ndarray, weights: np.ndarray, total: float) -> flo
     order = np.argsort(-values, kind="stable")
     above = np.cumsum(weights[order])
     last = int(np.searchsorted(above, total * (1 - 1e-12)))
-    below = min(last + 1, len(values) - 1)
-    return 0.5 * float(values[order[last]] + values[order[below]])
+    least = float(values[order[last]])
+    lower = values < least - EQUAL * float(np.ptp(values))
+    return 0.5 * (least + float(values[lower].max())) if lower.any() else least
 
 
 def _scores_of(

@@ -86,7 +86,7 @@ def read_label_matrix(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
             f"y holds {entries[row].tolist()[column]!r} in row {row}, column {column}; a matrix "
             "of labels holds 1 where a row has the label and 0 elsewhere."
         )
-    members = entries.astype(bool)
+    members = np.ascontiguousarray(entries, dtype=bool)  # of a dataframe columns come first
     for k, column in enumerate(members.T):
         if column.all() or not column.any():
             which = "every row has" if column.all() else "no row has"
