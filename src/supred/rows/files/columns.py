@@ -157,14 +157,19 @@ def encoded(values: Any, column: Column, first_row: int = 0) -> np.ndarray:
     ValueError
         If a field of a column of numbers is text; rows are counted from `first_row` on.
     """
+    return encoded_as(values, column, first_row)[0]
+
+
+def encoded_as(values: Any, column: Column, first_row: int = 0) -> tuple[np.ndarray, str]:
+    """Return what :func:`encoded` does, and what is written there, "truth values" or "numbers"."""
     pa = import_pyarrow()
     if column.kind == "text":
         texts = texts_of(values).fill_null("")
         places = pa.compute.index_in(texts, value_set=pa.array(column.values, pa.string()))
-        return places.fill_null(-1).to_numpy().astype(float)
-    numbers = _numbers(values)
+        return places.fill_null(-1).to_numpy().astype(float), "text"
+    numbers, written = _numbers(values), "numbers"
     if numbers is None:
-        numbers = _booleans(texts_of(values))
+        numbers, written = _booleans(texts_of(values)), "truth values"
     if numbers is None:
         row, text = summary_of(values).text or (0, "")
         text = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
@@ -172,7 +177,7 @@ def encoded(values: Any, column: Column, first_row: int = 0) -> np.ndarray:
             f"the column {column.name!r} holds {text!r} in row {first_row + row + 1}, where a "
             "number is expected."
         )
-    return numbers
+    return numbers, written
 
 
 def distinct_texts(texts: Any) -> set[str] | None:

@@ -14,8 +14,9 @@ from supred.rows.files.columns import (
     Column,
     check_width,
     converted,
-    encoded,
+    encoded_as,
     import_pyarrow,
+    is_string,
     native,
 )
 
@@ -60,6 +61,8 @@ class FileReader(ABC):
         self.columns: list[Column] = []
         self.places: list[int] = []
         self.share = 0.0
+        # Columns of texts: what is written in the first rows that were read, and their number.
+        self._written: dict[str, tuple[str, int]] = {}
         with open(path, "rb") as file:
             self._stamp = _stamp_of(file)
 
@@ -121,10 +124,19 @@ class FileReader(ABC):
         """Return the wanted columns of an Arrow table, which has just these, as numbers."""
         result = np.empty((table.num_rows, len(self.columns)), dtype=self.dtype)
         for k, column in enumerate(self.columns):
+            values = table.column(k)
             try:
-                result[:, k] = encoded(table.column(k), column, first_row)
+                result[:, k], written = encoded_as(values, column, first_row)
             except ValueError as error:
                 raise ValueError(f"{self.title}: {error}") from None
+            if is_string(values.type) and not np.isnan(result[:, k]).all():
+                before = self._written.setdefault(column.name, (written, first_row))
+                if before[0] != written:  # as it is where all is read at once
+                    raise ValueError(
+                        f"{self.title}: the column {column.name!r} holds {before[0]} from row "
+                        f"{before[1] + 1} on, but {written} from row {first_row + 1} on; write all "
+                        "in one way."
+                    )
         return result
 
 
