@@ -180,11 +180,10 @@ def data_identity(
     n_rows = X.shape[0]
     some = np.unique(np.linspace(0, n_rows - 1, ROWS_LOOKED_AT).astype(int))
     taken = on_host(rows_of(X).take(some))
-    taken = taken.toarray() if sparse.issparse(taken) else taken
     return {
         f"shape of {rows}": f"{n_rows} x {X.shape[1]}",
         f"precision of {rows}": str(type_name(X)),
-        f"rows of {rows}": digest(taken),
+        f"rows of {rows}": _digest_of_rows(taken),
         labels: digest(class_index),
         f"weights of {labels}": digest(weights if weights.strides[0] else weights[:1]),
     }
@@ -195,6 +194,16 @@ def digest(array: np.ndarray) -> str:
     array = np.ascontiguousarray(array)
     seen = hashlib.sha256(f"{array.shape} {array.dtype}".encode())
     seen.update(array.tobytes() if array.dtype == object else array.data)
+    return seen.hexdigest()[:12]
+
+
+def _digest_of_rows(rows: Any) -> str:
+    """Return the digest of rows, the same one for arrays and sparse matrices."""
+    if not sparse.issparse(rows):
+        return digest(rows)
+    seen = hashlib.sha256(f"{rows.shape} {rows.dtype}".encode())
+    for row in range(rows.shape[0]):  # one at a time: there may be millions of columns
+        seen.update(rows[row : row + 1].toarray().data)
     return seen.hexdigest()[:12]
 
 

@@ -20,19 +20,24 @@ def unpacked(X: Any, *values: Any, encode: bool = False) -> tuple[Any, ...]:
     encode : bool
         Encode `y` on the cluster if it lies there with the rows.
     """
-    from supred.rows.cluster.collections import connected_client, encoded, gathered
+    from supred.rows.cluster.collections import (
+        cancelled_in_words,
+        connected_client,
+        encoded,
+        gathered,
+    )
 
-    if is_dask(X):
-        from supred.rows.cluster.rows import DaskSource
+    if not is_dask(X):
+        return X, *(on_host(gathered(value, name)) for name, value in values)
+    from supred.rows.cluster.rows import DaskSource
 
-        connected_client()
-        X = DaskSource(X)
-        if encode:
-            values = tuple(
-                (name, encoded(value, name) if name == "y" and is_dask(value) else value)
-                for name, value in values
-            )
-    return X, *(on_host(gathered(value, name)) for name, value in values)
+    client = connected_client()
+    X, found = DaskSource(X), []
+    with cancelled_in_words(client):
+        for name, value in values:
+            there = encode and name == "y" and is_dask(value)
+            found.append(encoded(value, name) if there else on_host(gathered(value, name)))
+    return X, *found
 
 
 def lazily(model: Any, X: Any, answer: str | None = None) -> Any:

@@ -2,18 +2,20 @@
 
 import os
 import signal
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from supred import LowDimSVC
+from supred import LowDimSVC, RBFNetClassifier
 from supred.base.callbacks import FitCallbacks
 
 pytest.importorskip("distributed")
 import dask.array as da
 from distributed import Client
 
+from supred.rows.cluster import store as stores
 from supred.rows.cluster import values
 from supred.rows.cluster.rows import DaskSource
 
@@ -150,3 +152,27 @@ def test_a_fit_inside_of_a_task_leaves_its_thread_to_its_own_tasks(digits):
         found = client.submit(fitted, pure=False).result(timeout=30)
     wanted = LowDimSVC(n_centers=10, random_state=0).fit(X, y).predict(X)
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_tasks_that_are_cancelled_before_the_first_iteration(client, digits, made):
+    X, y = digits[0][:200], digits[1][:200]
+    rows, labels = da.from_array(X, chunks=(60, 64)), da.from_array(y, chunks=60)
+
+    def cancelled(block):
+        raise CancelledError
+
+    for data in (
+        (rows, labels.map_blocks(cancelled, meta=y[:0])),
+        (rows.map_blocks(cancelled, meta=X[:0]), labels),
+    ):
+        with pytest.raises(RuntimeError, match="the tasks of the fit were cancelled"):
+            made(random_state=0).fit(*data)
+
+
+def test_workers_that_never_come_back():
+    with (
+        Client(processes=False, n_workers=0, dashboard_address=":0") as client,
+        pytest.raises(RuntimeError, match="and none has come for"),
+    ):
+        stores.present_workers(client, patience=0.1)

@@ -1,7 +1,9 @@
 """Dask collections as the library wants them: a matrix in blocks of rows, labels, weights."""
 
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,32 @@ def connected_client() -> Any:
         )
     _make_room()
     return client
+
+
+def check_connection(client: Any) -> None:
+    """Raise a ConnectionError if the scheduler cannot be reached any more."""
+    if client.status != "running":
+        raise ConnectionError(
+            f"the connection to the Dask scheduler was lost during the fit (the Client is "
+            f"{client.status}); connect a new Client and fit again. A fit with checkpoint= goes on "
+            "from its last iteration."
+        )
+
+
+@contextmanager
+def cancelled_in_words(client: Any) -> Iterator[None]:
+    """Say what to do where tasks were cancelled, or the connection was closed."""
+    try:
+        yield
+    except CancelledError:
+        check_connection(client)
+        raise RuntimeError(
+            "the tasks of the fit were cancelled, as by client.restart(); fit again. A fit "
+            "with checkpoint= goes on from its last iteration."
+        ) from None
+    except ValueError:  # Dask finds no client where this one was closed meanwhile
+        check_connection(client)
+        raise
 
 
 def _make_room() -> None:

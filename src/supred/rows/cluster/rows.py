@@ -1,7 +1,6 @@
 """Rows on a Dask cluster: sums and maps over blocks that stay where they are."""
 
 from collections.abc import Callable
-from concurrent.futures import CancelledError
 from functools import cached_property
 from typing import Any
 
@@ -10,14 +9,21 @@ import numpy as np
 
 from supred.rows.blocks import Rows, RowSource
 from supred.rows.cluster import tasks
-from supred.rows.cluster.collections import as_row_chunks, feature_names, float_type, is_frame
+from supred.rows.cluster.collections import (
+    as_row_chunks,
+    cancelled_in_words,
+    feature_names,
+    float_type,
+    is_frame,
+)
 from supred.rows.cluster.store import (
     KEPT_SHARE,
+    PATIENCE,
     BlockStore,
     Worker,
     n_bytes,
+    present_workers,
     sent,
-    workers_of,
 )
 from supred.rows.cluster.values import DaskValues
 
@@ -300,7 +306,8 @@ class DaskRows(Rows):
                 self._made[i] = True
         from distributed import wait
 
-        wait([future for future, made in zip(self._futures, self._made, strict=True) if made])
+        with cancelled_in_words(store.client):
+            wait([future for future, made in zip(self._futures, self._made, strict=True) if made])
 
     def _rooms(self) -> list[tuple[Worker, float, list[int]]]:
         """Return each worker, the bytes that it may keep and its blocks."""
@@ -317,14 +324,8 @@ class DaskRows(Rows):
 
     def collect(self, futures: list[Any]) -> list[Any]:
         """Return the results; what was lost with its worker is computed again."""
-        try:
+        with cancelled_in_words(self.store.client):
             return self._collected(futures)
-        except CancelledError:
-            self.store.check_connection()
-            raise RuntimeError(
-                "the tasks of the fit were cancelled, as by client.restart(); fit again. A fit "
-                "with checkpoint= goes on from its last iteration."
-            ) from None
 
     def _collected(self, futures: list[Any]) -> list[Any]:
         from distributed import KilledWorker
@@ -364,8 +365,8 @@ class DaskRows(Rows):
             except TimeoutError:
                 self.store.check_connection()
             client = self.store.client
-            there = {worker.address for worker in workers_of(client)}
-            if there and not there & self.store.seen and not any(client.processing().values()):
+            there = {worker.address for worker in present_workers(client, PATIENCE)}
+            if not there & self.store.seen and not any(client.processing().values()):
                 raise RuntimeError(
                     "all workers of the cluster were lost at once; fit again. A fit with "
                     "checkpoint= goes on from its last iteration."

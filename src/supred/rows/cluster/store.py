@@ -16,7 +16,14 @@ from uuid import uuid4
 import numpy as np
 
 from supred.rows.cluster import tasks
-from supred.rows.cluster.collections import as_row_chunks, connected_client, float_type, is_frame
+from supred.rows.cluster.collections import (
+    as_row_chunks,
+    cancelled_in_words,
+    check_connection,
+    connected_client,
+    float_type,
+    is_frame,
+)
 
 # A worker's process takes this much before it holds any rows (measured: 245 MB).
 BASE_BYTES = 250e6
@@ -25,6 +32,8 @@ BASE_BYTES = 250e6
 ROWS_SHARE, KEPT_SHARE = 0.45, 0.55
 # The blocks that one task holds at once take no more than this share of its worker's memory.
 TASK_SHARE = 0.25
+# Seconds for which a fit waits when all workers are lost.
+PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -96,9 +105,14 @@ class BlockStore:
     @classmethod
     def of(cls, X: Any) -> "BlockStore":
         """Place the blocks of a Dask array or dataframe, and measure them where need be."""
+        client = connected_client()
+        with cancelled_in_words(client):
+            return cls._placed(client, X)
+
+    @classmethod
+    def _placed(cls, client: Any, X: Any) -> "BlockStore":
         import dask
 
-        client = connected_client()
         X, n_features, dtype = blocks_of(X)
         if _futures_of(X):  # the user wants them kept, and where they are
             futures: list[Any] = _persisted(client, X)
@@ -167,13 +181,7 @@ class BlockStore:
 
     def check_connection(self) -> None:
         """Raise a ConnectionError if the scheduler cannot be reached any more."""
-        status = self.client.status
-        if status != "running":
-            raise ConnectionError(
-                f"the connection to the Dask scheduler was lost during the fit (the Client is "
-                f"{status}); connect a new Client and fit again. A fit with checkpoint= goes on "
-                "from its last iteration."
-            )
+        check_connection(self.client)
 
     def assigned(self, futures: list[Any]) -> list[tuple[Worker, list[int]]]:
         """Return each group with the worker that visits it now.
@@ -186,9 +194,10 @@ class BlockStore:
         futures : list of Future
             What stands for each block.
         """
-        workers = present_workers(self.client)
+        workers = present_workers(self.client, PATIENCE)
         self.seen = {worker.address for worker in workers}
-        holders = self.client.who_has([futures[i] for ids in self.groups for i in ids])
+        with cancelled_in_words(self.client):
+            holders = self.client.who_has([futures[i] for ids in self.groups for i in ids])
         n_threads = sum(worker.n_threads for worker in workers)
         share = {w: int(np.ceil(len(self.groups) * w.n_threads / n_threads)) for w in workers}
         load = dict.fromkeys(workers, 0)
@@ -206,10 +215,21 @@ class BlockStore:
         return result
 
 
-def present_workers(client: Any) -> list[Worker]:
-    """Return the workers; wait, as Dask does, if there is none at the moment."""
+def present_workers(client: Any, patience: float | None = None) -> list[Worker]:
+    """Return the workers; wait, as Dask does, if there is none at the moment.
+
+    After `patience` seconds without any that is an error.
+    """
     while not (workers := workers_of(client)):
-        client.wait_for_workers(1)
+        try:
+            client.wait_for_workers(1, timeout=patience)
+        except TimeoutError:
+            check_connection(client)
+            raise RuntimeError(
+                f"all workers of the cluster were lost, and none has come for {patience:g} "
+                "seconds; start workers and fit again. A fit with checkpoint= goes on from its "
+                "last iteration."
+            ) from None
     return workers
 
 
