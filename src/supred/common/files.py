@@ -69,7 +69,8 @@ def _check_name(path: str | os.PathLike[str]) -> None:
 def atomic_write(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when all of it is written.
 
-    Where the system has files without a name (Linux), not even a kill leaves anything behind. A
+    Where the system has files without a name (Linux), a kill leaves nothing behind, unless it comes
+    in the microseconds between two names: then a file `.supred-...` stays, which nothing reads. A
     file that is replaced leaves its permissions to the new one; a symbolic link stays, and the
     file that it names is written.
 
