@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from supred import MaxMarginProjection
@@ -19,6 +20,16 @@ def test_a_refit_forgets_what_the_other_kernel_left():
     assert not hasattr(model, "components_")
     assert model.gap_ is None
     assert model.gamma_scores_ is None
+
+
+def test_folds_of_an_iterator_serve_both_choices():
+    X, y = ring(40, 3, 0)
+    folds = list(StratifiedKFold(2).split(X, y))
+    model = MaxMarginProjection(kernel="rbf-diagonal", C="auto", gamma="cv", max_iter=5)
+    expected = model.set_params(cv=folds).fit(X, y)
+    gamma, C = expected.gamma_, expected.C_
+    found = model.set_params(cv=iter(folds)).fit(X, y)
+    assert (found.gamma_, found.C_) == (gamma, C)
 
 
 def test_scales_find_the_ring():

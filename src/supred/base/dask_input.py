@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from supred.common.arguments import check_unmasked
 from supred.common.arrays import on_host
 from supred.rows.cluster.collections import is_dask
 
@@ -83,6 +84,7 @@ def _without_input_names(model: Any) -> Any:
 
 
 def _answer_block(block: Any, *, model: Any, answer: str | None, empty: np.ndarray) -> np.ndarray:
+    check_unmasked("a block of X", block)
     dense = block.toarray() if sparse.issparse(block) else np.asarray(block)
     if dense.ndim == 2 and not len(dense):
         return empty

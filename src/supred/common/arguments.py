@@ -170,7 +170,7 @@ def check_unmasked(name: str, values: Any) -> None:
     if np.ma.is_masked(values):
         raise ValueError(
             f"{name} has {np.ma.count_masked(values)} masked value(s), which are not known; "
-            f"fill them in ({name}.filled(value)), or drop their rows."
+            "fill them in (array.filled(value)), or drop their rows."
         )
 
 

@@ -1,6 +1,6 @@
 """Max-margin projection: one projection for one or several SVMs, and learned RBF scales."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -245,13 +245,15 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         """
         classes, problem = self._problem(X, y, sample_weight)
         C, C_scores, gamma_scores = self.C, None, None
+        # an iterator can be read once, and there may be two choices
+        cv = list(self.cv) if isinstance(self.cv, Iterator) else self.cv
         if self.C == "auto":
             free = self.kernel != "linear"
-            C, C_scores = choose_penalty(problem, self.cv, unit_free=free, n_jobs=self.n_jobs)
+            C, C_scores = choose_penalty(problem, cv, unit_free=free, n_jobs=self.n_jobs)
         if self.kernel == "linear":
             found = self._fit_projection(problem, float(C))
         else:
-            found, gamma_scores = self._fit_scales(problem, float(C))
+            found, gamma_scores = self._fit_scales(problem, float(C), cv)
         if found.stopping_reason != "converged":
             warn_caller(
                 f"MaxMarginProjection did not converge: {found.message}. "
@@ -319,7 +321,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
         )
 
     def _fit_scales(
-        self, problem: TaskProblem, C: float
+        self, problem: TaskProblem, C: float, cv: Any
     ) -> tuple[TaskFit, dict[float, float] | None]:
         """Return the fit, and with ``gamma="cv"`` the accuracy of each gamma."""
         X = problem.X.toarray() if sparse.issparse(problem.X) else problem.X
@@ -336,7 +338,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
 
         gamma, scores = self.gamma, None
         if gamma == "cv":
-            gamma, scores = choose_gamma(problem, fit, self.cv, n_jobs=self.n_jobs)
+            gamma, scores = choose_gamma(problem, fit, cv, n_jobs=self.n_jobs)
         rows, signs, weights = merge_equal_rows(X, problem.signs, problem.weights)
         if gamma == "scale":
             gamma = scale_gamma(rows, weights.sum(axis=1))

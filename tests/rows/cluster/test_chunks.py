@@ -112,3 +112,17 @@ def test_predictions_where_the_number_of_columns_is_not_known():
     model, rows = LowDimSVC(random_state=0).fit(X, y), da.from_array(X, chunks=(30, 6))
     with pytest.raises(ValueError, match="X has chunks of unknown size"):
         model.predict(rows[:, rows[0] > -100])
+
+
+@pytest.mark.filterwarnings("ignore:Converting a masked element")
+def test_masked_numbers_of_blocks_are_not_known(client):
+    X, y = blobs()
+    masked = np.ma.masked_array(X, mask=np.arange(X.size).reshape(X.shape) == 7)
+    blocks = da.from_array(X, chunks=(30, 6)).map_blocks(
+        lambda block, block_info=None: masked[: len(block)], dtype=float
+    )
+    with pytest.raises(ValueError, match=r"block \d of X has 1 masked value"):
+        LowDimSVC(random_state=0).fit(blocks, da.from_array(y, chunks=30))
+    model = LowDimSVC(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"a block of X has 1 masked value"):
+        model.predict(blocks).compute()

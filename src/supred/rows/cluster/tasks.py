@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from supred.common.arguments import largest_magnitude
+from supred.common.arguments import check_unmasked, largest_magnitude
 from supred.rows.blocks import (
     LARGEST_NUMBER,
     ArrayRows,
@@ -43,6 +43,7 @@ def checked_block(
         raise ValueError(
             f"{where} is {kind}; give arrays of real numbers, such as by X.map_blocks."
         )
+    check_unmasked(where, chunk)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # what becomes infinite is named below
             block = np.asarray(chunk, dtype=number_type)

@@ -149,9 +149,8 @@ class NpyReader(FileReader):
             mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
         except Exception as error:  # NumPy parses the header as an expression of Python's
             reason = one_line(error)
-            if (
-                "pickle" in reason
-            ):  # it takes what it does not know for one, and tells how to load it
+            # it takes what it does not know for a pickle, and tells how to load it
+            if "pickle" in reason:
                 reason = "it holds no array of numbers"
             raise ValueError(f"{self.title} is not a readable NPY file: {reason}") from None
         if not hasattr(mapped, "shape"):
