@@ -46,7 +46,6 @@ def choose_penalty(
     >>> from sklearn.datasets import load_iris
     >>> from supred.max_margin.penalty import choose_penalty
     >>> from supred.max_margin.tasks import TaskProblem
-    from supred.numerics.kernels import scale_gamma
     >>> X, y = load_iris(return_X_y=True)
     >>> problem = TaskProblem.of_classes(X, y, np.ones(150), 3, "ovo")
     >>> C, accuracies = choose_penalty(problem, 3)
