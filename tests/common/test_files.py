@@ -2,6 +2,7 @@
 
 import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -191,3 +192,34 @@ def test_a_link_that_leads_back_to_itself_is_an_error_before_any_work(tmp_path):
     for overwrite in (False, True):
         with pytest.raises(OutputExistsError, match="leads back to itself"):
             check_output(link, overwrite=overwrite)
+
+
+@posix
+def test_what_a_kill_left_is_gone_when_a_file_is_written_there_again(tmp_path):
+    import fcntl
+
+    if not hasattr(os, "O_TMPFILE"):
+        pytest.skip("this system has no files without a name")
+    left, used, other = f".supred-{'0' * 32}", f".supred-{'1' * 32}", ".supred-state"
+    for name in (left, used, other):
+        (tmp_path / name).write_bytes(b"")
+    with open(tmp_path / used, "wb") as file:  # of a process that is about to rename it
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with atomic_write(tmp_path / "state", overwrite=True) as written:
+            written.write(b"new")
+    assert sorted(os.listdir(tmp_path)) == [used, other, "state"]
+
+
+def test_writers_of_one_file_at_once(tmp_path):
+    """One of them is last, and what it writes is whole."""
+    contents = [bytes([letter]) * 5000 for letter in b"abcd"]
+
+    def write(content):
+        for _ in range(50):
+            with atomic_write(tmp_path / "state", overwrite=True) as file:
+                file.write(content)
+            assert (tmp_path / "state").read_bytes() in contents
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, contents))
+    assert os.listdir(tmp_path) == ["state"]

@@ -2,12 +2,13 @@
 
 import errno
 import os
+import re
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 from supred.common.arguments import one_line
 
@@ -15,6 +16,8 @@ from supred.common.arguments import one_line
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 # Letters of a name that an error shows.
 LONGEST_NAME = 80
+# The name of a file for the moment before it replaces another.
+PASSING = re.compile(r"\.supred-[0-9a-f]{32}")
 
 
 class OutputExistsError(OSError):
@@ -70,9 +73,9 @@ def atomic_write(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[I
     """Open a file for writing that appears under its name only when all of it is written.
 
     Where the system has files without a name (Linux), a kill leaves nothing behind, unless it comes
-    in the microseconds between two names: then a file `.supred-...` stays, which nothing reads. A
-    file that is replaced leaves its permissions to the new one; a symbolic link stays, and the
-    file that it names is written.
+    in the microseconds between two names: then a file `.supred-...` stays until a file is written
+    there again. A file that is replaced leaves its permissions to the new one; a symbolic link
+    stays, and the file that it names is written.
 
     Parameters
     ----------
@@ -129,16 +132,17 @@ def _nameless(folder: Path) -> Opened | None:
     """Open a file that has no name until it is published; None where there is no such thing."""
     if not hasattr(os, "O_TMPFILE"):
         return None
-    passing = folder / f".supred-{os.getpid()}-{threading.get_ident()}"
+    passing = folder / f".supred-{uuid4().hex}"
     try:
+        _remove_abandoned(folder)
         # Some file systems open such files but cannot name them: one that is empty tells.
-        trial = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+        trial = _open_nameless(folder)
         try:
             _give_name(trial, passing)
             passing.unlink()
         finally:
             os.close(trial)
-        descriptor = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+        descriptor = _open_nameless(folder)
     except OSError:
         return None
 
@@ -155,6 +159,30 @@ def _nameless(folder: Path) -> Opened | None:
             raise
 
     return descriptor, publish, lambda: None
+
+
+def _open_nameless(folder: Path) -> int:
+    """Open a file without a name, locked for as long as it is open."""
+    import fcntl
+
+    descriptor = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove files with a passing name that no process holds open: it was killed."""
+    import fcntl
+
+    for entry in os.scandir(folder):
+        if PASSING.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+            with suppress(OSError), open(entry.path, "rb") as file:  # another may be quicker
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(entry.path)
 
 
 def _give_name(descriptor: int, path: Path) -> None:
