@@ -66,6 +66,9 @@ FAILED_ONCE = [
     (4004, "forms", 20),
     (8012, "forms", 213),
     (9106, "methods", 101),
+    (50100, "methods", 25),
+    (50100, "mixtures", 139),
+    (50200, "mixtures", 13),
 ]
 SHARES = 4  # so that processes can divide the work
 

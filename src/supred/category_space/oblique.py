@@ -11,6 +11,10 @@ from supred.category_space.ascent import DEFAULT_OPTIONS, AscentOptions, Categor
 from supred.category_space.criteria import squared_pull
 from supred.numerics.class_scatter import Scatters, largest_eigenpair, leading_eigenpair
 
+# Axes of a start are made unit vectors unless they are shorter: more classes than dimensions have
+# axes that vanish.
+SHORTEST = 1e-100
+
 
 def solve_oblique(
     scatters: Scatters, penalty: float, W: np.ndarray, options: AscentOptions = DEFAULT_OPTIONS
@@ -47,7 +51,7 @@ def solve_oblique(
     K = scatters.n_classes
     leading = [leading_eigenpair(scatters, k)[0] for k in range(K)]
     strength = penalty * float(np.mean(leading))
-    W = W / np.maximum(np.linalg.norm(W, axis=0), np.finfo(float).tiny)
+    W = W / np.maximum(np.linalg.norm(W, axis=0), SHORTEST)
     objectives: list[float] = []
     residuals: list[float] = []
     seconds: list[float] = []

@@ -134,7 +134,7 @@ def flows_from_classes(
     at_row = [tied.sum(axis=1) for tied in right]
     shares = [tied.sum(axis=0) / max(tied.sum(), TINY) for tied in right]
     n_classes = len(shares[0])
-    least = max(LEAST_TIE * float(degrees.max()), TINY)
+    least = float(max(LEAST_TIE * degrees.max(), TINY))
     strongest = [float(tied.max()) or np.inf for tied in at_row]
     betas = [min(beta, tie / least) for beta, tie in zip(betas, strongest, strict=True)]
     diagonals = degrees[:, None] + np.column_stack(at_row) / np.asarray(betas)

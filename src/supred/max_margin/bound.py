@@ -73,7 +73,7 @@ def relaxed_spectrum(values: np.ndarray, n_components: int) -> np.ndarray:
         tau = values[n_full:].sum() / (n_components - n_full)
         if values[n_full] <= tau:
             break
-    return np.minimum(1.0, values / tau)
+    return np.minimum(values, tau) / tau
 
 
 @dataclass(frozen=True)
