@@ -9,11 +9,8 @@ import numpy as np
 
 from supred.category_space.ascent import DEFAULT_OPTIONS, AscentOptions, CategorySolution
 from supred.category_space.criteria import squared_pull
+from supred.category_space.decisions import unit_rows
 from supred.numerics.class_scatter import Scatters, largest_eigenpair, leading_eigenpair
-
-# Axes of a start are made unit vectors unless they are shorter: more classes than dimensions have
-# axes that vanish.
-SHORTEST = 1e-100
 
 
 def solve_oblique(
@@ -51,7 +48,7 @@ def solve_oblique(
     K = scatters.n_classes
     leading = [leading_eigenpair(scatters, k)[0] for k in range(K)]
     strength = penalty * float(np.mean(leading))
-    W = W / np.maximum(np.linalg.norm(W, axis=0), SHORTEST)
+    W = unit_rows(W.T).T.copy()  # of more classes than dimensions some may have vanished
     objectives: list[float] = []
     residuals: list[float] = []
     seconds: list[float] = []
