@@ -31,8 +31,8 @@ TOGETHER = 20
 TINY = 255
 # A guess whose working set leaves a larger relative gap than this is dropped.
 USELESS_GAP = 0.1
-# An SVM with a larger gap than that is looked for with this part of its bounds, again and again.
-SMALLER, MOST_SMALLER = 1e-3, 10
+# An SVM with a larger gap than that is looked for with these parts of its bounds, one by one.
+SMALLER = (1e-3, 1e-6, 1e-12, 1e-21, 1e-30)
 # A row that pads a working set is a copy of another with this part of its bound.
 PADDING = 1e-30
 # Rows whose coordinates all are smaller are in one place: their square would vanish.
@@ -351,11 +351,9 @@ def _or_smaller(problem: Problem, svm: LinearSVM, tol: float) -> LinearSVM:
     Beside bounds that are large for the rows, as with columns of very unequal size, ||w||^2 has no
     digits left. With a smaller part of them the SVM can be solved and is next to the one wanted.
     """
-    part = 1.0
-    for _ in range(MOST_SMALLER):
+    for part in SMALLER:
         if svm.gap <= USELESS_GAP * svm.objective:
             break
-        part *= SMALLER
         found = _solve_batch([replace(problem, u=part * problem.u)], tol, [None])[0]
         objective = problem.primal(found.coef, problem.slack(found.coef, found.intercept))
         bound = problem.dual(found.dual)
