@@ -177,4 +177,4 @@ def as_columns(entries: list[dict[str, float]]) -> dict[str, np.ndarray]:
     array([0.5, nan])
     """
     names = dict.fromkeys(name for entry in entries for name in entry)
-    return {name: np.array([entry.get(name, np.nan) for entry in entries]) for name in names}
+    return {name: np.array([e.get(name, np.nan) for e in entries], dtype=float) for name in names}

@@ -294,12 +294,16 @@ def alternate(
             break
         if save is not None and not last:
             state = mapping.training_state()
-            columns = {name: np.array(column, dtype=float) for name, column in history.items()}
-            save(State(mu, state, parameters, best, best_iter, kept, columns))
+            save(State(mu, state, parameters, best, best_iter, kept, columns_of(history)))
     assert kept is not None
     mapping.restore(kept[0])
-    arrays = {name: np.array(column) for name, column in history.items()}
-    return Result(mapping, *kept[1], arrays, best_iter, len(history["mu"]) - 1, reason)
+    n_iter = len(history["mu"]) - 1
+    return Result(mapping, *kept[1], columns_of(history), best_iter, n_iter, reason)
+
+
+def columns_of(history: History) -> dict[str, np.ndarray]:
+    """Return the history with an array in the place of each list."""
+    return {name: np.array(column, dtype=float) for name, column in history.items()}
 
 
 def z_step(
