@@ -76,6 +76,8 @@ EVERY = {
 # Seconds of processor time that a case may take, of the clock's this many times more: other
 # programs may use the machine.
 CASE_SECONDS, PATIENCE = 60, 10
+# A search fits some forty models.
+SEARCH_SECONDS = 300
 FAILURES_SHOWN, CASES_SHOWN = 50, 5
 
 
@@ -119,7 +121,8 @@ def run_case(kind: str, number: int, seed: int) -> Failure | None:
         os.chdir(folder)
         try:
             # Warnings of scikit-learn's are of the cases' own doing: tables without names, say.
-            with time_limit(CASE_SECONDS), warnings.catch_warnings():
+            seconds = SEARCH_SECONDS if kind == "searches" else CASE_SECONDS
+            with time_limit(seconds), warnings.catch_warnings():
                 warnings.simplefilter("error", RuntimeWarning)
                 warnings.simplefilter("ignore", UserWarning)
                 exec(compile(recipe, f"<{kind}>", "exec"), {"__name__": "fuzz"})
