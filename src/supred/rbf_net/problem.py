@@ -25,6 +25,8 @@ MOST_FILLED = 0.05
 # A column that deviates by less from its mean counts as constant: its factor, times what is
 # learned, must be a number in the precision of the rows.
 LEAST_DEVIATION = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-300}
+# One over this is a number; rows may be smaller beside a held-out row that is far larger.
+SMALLEST = 1e-307
 # Scaled rows of a further training are no larger: their squares are numbers in single precision.
 MOST_SCALED = 1e18
 # Binary digits that shifts and factors are rounded to.
@@ -80,7 +82,7 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     """
     rows = rows_of(X)
     largest = float(np.max(on_host(rows.map(_largest))))
-    unit = largest if largest > 0 else 1.0
+    unit = max(largest, SMALLEST) if largest > 0 else 1.0
     shares = weights / weights.sum()
     sums, filled = rows.sum(partial(_weighted_sums, unit=unit), shares)
     mean = on_host(sums)
@@ -102,7 +104,7 @@ def scaling_of(X: Any, weights: np.ndarray) -> Scaling:
     deviation = np.where(deviation > least_deviation, deviation, typical)
     # what rounding leaves of a mean must not become large beside columns that are far smaller
     deviation = np.maximum(deviation, 2.0**-DIGITS * np.abs(mean))
-    return Scaling.rounded(mean * unit, 1.0 / (deviation * unit))
+    return Scaling.rounded(mean * unit, 1.0 / np.maximum(deviation * unit, SMALLEST))
 
 
 def check_scaled(X: Any, scaling: Scaling) -> None:
