@@ -277,3 +277,16 @@ def test_an_error_names_the_table_and_not_its_copy(supred, tmp_path):
     fit = ("fit", path, "--target", "kind", "--scale", "none", "--stream", "--quiet")
     line = supred(*fit, "--method", "LowDimSVC", "--out", tmp_path / "m").error_line
     assert f"column 0 of row 0 of {path}; rows that are read" in line
+
+
+def test_an_error_stays_as_it_is_without_a_copy(supred, tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("a,kind\n" + "1,x\n2,y\n" * 10)
+
+    def refuse(*_, **__):
+        raise ValueError("no such thing; use None.")
+
+    monkeypatch.setattr(LowDimSVC, "fit", refuse)
+    fit = ("fit", path, "--target", "kind", "--stream", "--quiet", "--no-cache")
+    line = supred(*fit, "--method", "LowDimSVC", "--out", tmp_path / "m").error_line
+    assert line.endswith("no such thing; use None.")

@@ -71,7 +71,10 @@ def fit(
             try:
                 estimator.fit(X, plan.y)
                 error = 1.0 - estimator.score(X, plan.y)
-            except ValueError as problem:  # the copy is removed now: name the table
+            except ValueError as problem:
+                if copy is None:
+                    raise
+                # the copy is removed now: name the table
                 raise TableError(str(problem).replace(str(copy), plan.title)) from None
     part = f"{len(plan.y)}" if len(chosen) == len(plan.y) else f"a sample of {len(chosen)}"
     note = f"The rows were read block by block; the preparation was learnt from {part} rows."
