@@ -206,6 +206,27 @@ class EstimatorFamily:
         with pytest.raises(ValueError, match=message):
             self.make().fit(X, y, sample_weight=weights(y))
 
+    # --- parameters -----------------------------------------------------------------------
+
+    @pytest.mark.parametrize("value", [object(), b"x"])
+    def test_what_a_parameter_cannot_be_is_refused_by_its_name(self, value):
+        X, y = blobs()
+        for name in self.make().get_params(deep=False):
+            with pytest.raises(ValueError, match=name):
+                self.make(**{name: value}).fit(X, y)
+
+    @pytest.mark.parametrize("value", [np.array(3.0), np.zeros((2, 2))])
+    def test_an_array_in_the_place_of_a_parameter_is_refused_by_its_name_or_used(self, value):
+        X, y = blobs()
+        refusals = {}
+        for name in self.make().get_params(deep=False):
+            try:
+                self.make(**{name: value}).fit(X, y)
+            except ValueError as error:
+                refusals[name] = str(error)
+        assert len(refusals) > 3
+        assert all(name in text for name, text in refusals.items()), refusals
+
     # --- kinds of input -------------------------------------------------------------------
 
     def test_sparse_is_dense(self):

@@ -48,6 +48,8 @@ from tests.family import blobs
         ({"mapping": "poly"}, "mapping='poly' is not known"),
         ({"mapping": SVC()}, "use 'rbf', 'linear' or a regressor"),
         ({"centers": "grid"}, "centers='grid' is not known"),
+        ({"centers": 5, "mapping": "linear"}, "centers=5 is not known"),
+        ({"verbose": -1}, "verbose=-1 is out of range"),
         ({"centers": "learned"}, "RBFNetClassifier learns its centres"),
         ({"centers": np.ones((3, 5))}, r"centers has shape \(3, 5\); .*\(n_centers, 6\)"),
         ({"centers": np.full((3, 6), np.nan)}, "centers holds a value that is not finite"),

@@ -20,8 +20,14 @@ class TestRBFNetClassifier(EstimatorFamily):
 
 class TestMap(TestRBFNetClassifier):
     def make(self, **parameters):
-        settings = {"n_centers": 8, "metric": "diagonal", "max_iter": 60, "random_state": 0}
-        return RBFNetClassifier(1, **{**settings, **parameters})
+        settings = {
+            "n_components": 1,
+            "n_centers": 8,
+            "metric": "diagonal",
+            "max_iter": 60,
+            "random_state": 0,
+        }
+        return RBFNetClassifier(**{**settings, **parameters})
 
     def make_for_many_classes(self):
         return RBFNetClassifier(2, n_centers=80, max_iter=600, random_state=0)

@@ -70,7 +70,7 @@ class Settings:
         check_choice("origin", self.origin, ("auto", *ORIGINS))
         check_choice("classifier", self.classifier, ("auto", "angle", "linear"))
         check_choice("auxiliary_step", self.auxiliary_step, ("exact", "heuristic"))
-        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0, self.n_landmarks)
         if not is_auto(self.alpha):
             check_real("alpha", self.alpha, low=0, high_inclusive=False)
         check_real("margin", self.margin, low=0, high_inclusive=False)

@@ -152,6 +152,12 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value!r} is not known; use True or False.")
 
 
+def check_verbose(verbose: Any) -> None:
+    """Raise a ValueError if `verbose` is neither a truth value nor a whole number."""
+    if not isinstance(verbose, bool | np.bool_):
+        check_integer("verbose", verbose, low=0)
+
+
 def check_one_per_row(name: str, values: np.ndarray, n_rows: int) -> None:
     """Raise a ValueError if there is not one value for each row."""
     if len(values) != n_rows:

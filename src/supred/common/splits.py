@@ -1,11 +1,25 @@
 """Folds that a user gives."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from supred.common.arguments import one_line
+from supred.common.arguments import check_integer, one_line
+
+
+def check_folds(cv: Any) -> None:
+    """Raise a ValueError unless `cv` is a number of folds, a splitter or an iterable of splits.
+
+    Examples
+    --------
+    >>> from supred.common.splits import check_folds
+    >>> check_folds(5)
+    """
+    known = cv is None or hasattr(cv, "split") or isinstance(cv, Iterable)
+    if not known or isinstance(cv, str | bytes):
+        check_integer("cv", cv, low=2)
 
 
 def given_splits(cv: Any, X: Any, class_index: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -26,8 +40,9 @@ def given_splits(cv: Any, X: Any, class_index: np.ndarray) -> list[tuple[np.ndar
     [(array([0, 1]), array([2]))]
     """
     rows = np.arange(len(class_index))
-    splitter = check_cv(cv, class_index, classifier=True)
+    check_folds(cv)
     try:
+        splitter = check_cv(cv, class_index, classifier=True)
         given = splitter.split(X, class_index)
         splits = [(rows[train], rows[test]) for train, test in given]
     except (TypeError, ValueError, IndexError) as error:

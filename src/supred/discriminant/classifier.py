@@ -147,10 +147,8 @@ class KernelDiscriminantAnalysis(MappedClassifier):
         -------
         self
         """
-        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0, self.n_landmarks)
         seed = int(random_generator(self.random_state).randint(2**31 - 1))
-        if self.n_landmarks is not None and not is_auto(self.n_landmarks):
-            check_integer("n_landmarks", self.n_landmarks, low=1)
         if not is_auto(self.alpha):
             check_real("alpha", self.alpha, low=0, low_inclusive=False, high_inclusive=False)
         X, classes, class_index = self._validate_rows_and_labels(X, y)

@@ -373,7 +373,11 @@ def _is_single(value: Any) -> bool:
 
 def _sequence(name: str, values: Any) -> Sequence[Any]:
     """Return candidates as a tuple of one or more."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if (
+        isinstance(values, str | bytes)
+        or not isinstance(values, Iterable)
+        or getattr(values, "ndim", 1) == 0
+    ):
         raise ValueError(f"{name}={values!r}: give a sequence of candidates.")
     result = tuple(values)
     if not result:

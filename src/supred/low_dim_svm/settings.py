@@ -12,6 +12,7 @@ from supred.common.arguments import (
     check_integer,
     check_n_jobs,
     check_real,
+    check_verbose,
 )
 from supred.low_dim_svm.alternation import COARSE_TOL, Schedule
 from supred.low_dim_svm.mappings.centers import are_many
@@ -74,6 +75,7 @@ class Settings:
     @classmethod
     def among(cls, parameters: dict[str, Any]) -> "Settings":
         """Return the settings that are found among the parameters of an estimator."""
+        check_verbose(parameters["verbose"])
         names = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in parameters.items() if name in names})
 
@@ -127,6 +129,11 @@ class Settings:
                     "centers='learned' is not known; RBFNetClassifier learns its centres."
                 )
             check_choice("centers", self.centers, ("kmeans", "random", "all"))
+        elif not (hasattr(self.centers, "shape") or isinstance(self.centers, list | tuple)):
+            raise ValueError(
+                f"centers={self.centers!r} is not known; use 'kmeans', 'random', 'all' or an array "
+                "with one row per centre."
+            )
         if self.n_centers is not None:
             check_integer("n_centers", self.n_centers, low=1)
         if isinstance(self.gamma, str):

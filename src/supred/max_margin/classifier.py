@@ -1,6 +1,6 @@
 """Max-margin projection: one projection for one or several SVMs, and learned RBF scales."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from supred.base.sources import refuse_out_of_core
 from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.common.arguments import check_choice, check_flag, check_integer, check_real
+from supred.common.splits import check_folds
 from supred.common.warn import warn_caller
 from supred.max_margin.penalty import choose_penalty
 from supred.max_margin.rbf_diagonal import FittedScales, choose_gamma, fit_scales
@@ -299,9 +300,7 @@ class MaxMarginProjection(TaskModelAttributes, LatentClassifier):
             check_choice("gamma", self.gamma, ("scale", "cv"))
         else:
             check_real("gamma", self.gamma, low=0, low_inclusive=False, high_inclusive=False)
-        usable = self.cv is None or hasattr(self.cv, "split") or isinstance(self.cv, Iterable)
-        if not usable or isinstance(self.cv, str | bytes):
-            check_integer("cv", self.cv, low=2)
+        check_folds(self.cv)
         check_integer("max_iter", self.max_iter, low=1)
         check_flag("certify", self.certify)
         if self.tol is not None:

@@ -125,7 +125,7 @@ def folds(problem: TaskProblem, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     used = np.flatnonzero(positive)
     # The rows of a class have the same signs in all tasks.
     groups = np.unique(signs, axis=0, return_inverse=True)[1].ravel()
-    if not isinstance(cv, int):
+    if not isinstance(cv, int | np.integer):
         pairs = given_splits(cv, signs, groups)
         splits = [(train[positive[train]], test[positive[test]]) for train, test in pairs]
     else:

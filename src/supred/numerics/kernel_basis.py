@@ -159,7 +159,7 @@ class LandmarkKernel:
         return [self.landmarks]
 
 
-def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
+def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any, n_landmarks: Any) -> None:
     """Raise a ValueError that names the argument if the kernel's arguments are not usable."""
     if not callable(kernel):
         check_choice("kernel", kernel, KERNELS)
@@ -169,6 +169,8 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
         check_real("gamma", gamma, low=0, low_inclusive=False, high_inclusive=False)
     check_real("degree", degree, low=1, high_inclusive=False)
     check_real("coef0", coef0, low=0, high_inclusive=False)
+    if n_landmarks is not None and not is_auto(n_landmarks):
+        check_integer("n_landmarks", n_landmarks, low=1)
 
 
 def check_square(X: Any) -> None:
@@ -215,8 +217,6 @@ def kernel_at_landmarks(
         second number and no less than the smaller of the two.
     seed : int
     """
-    if n_landmarks is not None and not is_auto(n_landmarks):
-        check_integer("n_landmarks", n_landmarks, low=1)
     if kernel == "precomputed":
         check_square(X)
     rows = np.flatnonzero(weights > 0)

@@ -11,6 +11,7 @@ from supred.common.arguments import (
     check_integer,
     check_n_jobs,
     check_real,
+    check_verbose,
 )
 
 # Squares of gradients, in which gamma and alpha are factors, are taken in single precision.
@@ -43,6 +44,7 @@ class Settings:
     def among(cls, parameters: dict[str, Any]) -> "Settings":
         """Return the settings among the parameters of the estimator, checked."""
         check_path(parameters["checkpoint"])
+        check_verbose(parameters["verbose"])
         settings = cls(**{field.name: parameters[field.name] for field in fields(cls)})
         settings._check_network()
         settings._check_training()
