@@ -1,5 +1,7 @@
 """Arrays of torch and CuPy and the estimators that train on NumPy's: some predict them."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -8,8 +10,10 @@ from supred import (
     CategorySpace,
     ClassConstrainedEmbedding,
     KernelDiscriminantAnalysis,
+    LowDimSVC,
     LowDimSVCCV,
     MaxMarginProjection,
+    RBFNetClassifier,
 )
 from supred.common.arrays import on_host, place_of
 from tests.devices import LIBRARIES, dispatch, putter
@@ -41,6 +45,23 @@ def test_linear_and_gaussian_maps_predict_arrays_where_they_are(put, wine, made,
             found = getattr(model, name)(put(X))
         assert place_of(found) == place_of(put(X))
         np.testing.assert_allclose(on_host(found), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, RBFNetClassifier])
+def test_tensors_that_ask_for_gradients_are_rows_like_others(wine, made):
+    X, y = wine
+    rows = putter("torch-cpu")(X)
+    asking = rows.clone().requires_grad_()
+    for context in (dispatch(), nullcontext()):
+        with context:
+            model = made(random_state=0).fit(rows, y)
+            again = made(random_state=0).fit(asking, y)
+            for name in ("transform", "predict"):
+                found, expected = (on_host(getattr(m, name)(asking)) for m in (again, model))
+                np.testing.assert_array_equal(found, expected)
+            labels = again.classify_latent(again.transform(rows))
+            np.testing.assert_array_equal(on_host(labels), on_host(again.predict(rows)))
+    assert asking.requires_grad
 
 
 def test_several_labels(put, wine):

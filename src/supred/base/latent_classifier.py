@@ -32,7 +32,14 @@ from supred.common.arguments import (
     check_unmasked,
     largest_magnitude,
 )
-from supred.common.arrays import cast, on_host, place_of, stays_in_place, type_name
+from supred.common.arrays import (
+    cast,
+    on_host,
+    place_of,
+    stays_in_place,
+    type_name,
+    without_gradients,
+)
 from supred.common.labels import (
     as_they_are,
     check_no_label_missing,
@@ -146,7 +153,7 @@ class LatentClassifier(
         check_unmasked("X", X)
         # Its sum of finite numbers may be inf - inf, and long doubles may be infinite as doubles.
         with np.errstate(invalid="ignore", over="ignore"):
-            found = validate_data(self, X, *y, reset=reset, **accepted)
+            found = validate_data(self, without_gradients(X), *y, reset=reset, **accepted)
         X, *labels = found if y else (found,)
         if sparse.issparse(X):
             X = canonical(X, zeros_count=not get_tags(self).input_tags.pairwise)
@@ -278,6 +285,7 @@ class LatentClassifier(
         """Return points of the latent space as an array, or raise an error that says why not."""
         check_is_fitted(self)
         check_unmasked("Z", Z)
+        Z = without_gradients(Z)
         if not stays_in_place(Z):
             Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
         if Z.shape[1] != self._n_features_out:

@@ -173,6 +173,11 @@ def on_host(values: Any) -> Any:
     return values.get() if hasattr(values, "get") else values.detach().cpu().numpy()
 
 
+def without_gradients(values: Any) -> Any:
+    """Return a tensor of torch that asks for gradients as one that does not; all else as it is."""
+    return values.detach() if getattr(values, "requires_grad", False) is True else values
+
+
 def type_name(values: Any) -> np.dtype:
     """Return the type of the numbers of an array, as NumPy has it.
 
