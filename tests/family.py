@@ -23,7 +23,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from supred.base.latent_classifier import winners
+from supred.numerics.decisions import winners
 
 NEWEST_CHECKED = (1, 9)
 

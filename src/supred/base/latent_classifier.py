@@ -32,20 +32,14 @@ from supred.common.arguments import (
     check_unmasked,
     largest_magnitude,
 )
-from supred.common.arrays import (
-    cast,
-    on_host,
-    place_of,
-    stays_in_place,
-    type_name,
-    without_gradients,
-)
+from supred.common.arrays import on_host, place_of, stays_in_place, type_name, without_gradients
 from supred.common.labels import (
     as_they_are,
     check_no_label_missing,
     encode_labels,
     index_among,
 )
+from supred.numerics.decisions import labels_of
 from supred.rows.blocks import RowSource
 from supred.rows.cluster.collections import is_dask
 
@@ -381,28 +375,3 @@ class LatentClassifier(
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def winners(scores: np.ndarray) -> np.ndarray:
-    """Return the index of the winning class of each row of scores."""
-    if scores.ndim == 1:
-        return cast(scores > 0, int)
-    return place_of(scores).xp.argmax(scores, axis=1)
-
-
-def labels_of(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the label of the winning class of each row of scores.
-
-    Numbers are where the scores are; labels of other types are NumPy's.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from supred.base.latent_classifier import labels_of
-    >>> labels_of(np.array([-1.0, 2.0]), np.array(["a", "b"])).tolist()
-    ['a', 'b']
-    """
-    index = winners(scores)
-    if classes.dtype.kind in "iufb":
-        return place_of(scores).put(classes)[index]
-    return classes[on_host(index)]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from supred.base.latent_classifier import winners
 from supred.low_dim_svm.mappings.base import Mapping
 from supred.low_dim_svm.mappings.basis import MEGABYTE
 from supred.low_dim_svm.mappings.rbf import RBFMapping
 from supred.low_dim_svm.visit import BlockRows, Projection
+from supred.numerics.decisions import winners
 from supred.rows.blocks import RowSource, rows_of, select
 from supred.rows.values import RowValues
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from supred.base.latent_classifier import winners
 from supred.common.arrays import cast, is_foreign, on_host, place_of
 from supred.low_dim_svm.g_step import Parameters
 from supred.low_dim_svm.losses import Loss
+from supred.numerics.decisions import winners
 from supred.rows.values import RowValues
 
 # Makes F of a block of basis functions, or of whatever rows the mapping is given.

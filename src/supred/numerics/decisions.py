@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from supred.common.arguments import largest_magnitude
-from supred.common.arrays import place_of, type_name
+from supred.common.arrays import cast, on_host, place_of, type_name
 
 # Scores of coordinates far from the training, times larger weights, overflow in single precision.
 LARGE_WEIGHT = 1e4
@@ -91,3 +91,28 @@ def linear_scores(
     put, dtype = place_of(Z).put, type_name(Z)
     values = Z @ put(coef.astype(dtype, copy=False)).T + put(intercept.astype(dtype, copy=False))
     return decision_scores(values, n_classes, multi_class)
+
+
+def winners(scores: np.ndarray) -> np.ndarray:
+    """Return the index of the winning class of each row of scores."""
+    if scores.ndim == 1:
+        return cast(scores > 0, int)
+    return place_of(scores).xp.argmax(scores, axis=1)
+
+
+def labels_of(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the label of the winning class of each row of scores.
+
+    Numbers are where the scores are; labels of other types are NumPy's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supred.numerics.decisions import labels_of
+    >>> labels_of(np.array([-1.0, 2.0]), np.array(["a", "b"])).tolist()
+    ['a', 'b']
+    """
+    index = winners(scores)
+    if classes.dtype.kind in "iufb":
+        return place_of(scores).put(classes)[index]
+    return classes[on_host(index)]

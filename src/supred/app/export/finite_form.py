@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from supred.app.export.steps import Affine, Gaussians, Polynomials, Scale, Step
 from supred.app.tables.table import Column
-from supred.base.latent_classifier import winners
+from supred.numerics.decisions import winners
 
 # A shift up to this many times the spread of the rows may come after a product.
 LARGEST_MOVE = 2.0
