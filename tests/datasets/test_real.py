@@ -1,5 +1,6 @@
 import gzip
 import json
+import re
 import socket
 from urllib.error import URLError
 
@@ -52,6 +53,25 @@ def test_a_table_without_public_copy_is_not_looked_for(no_network):
     with pytest.raises(DataNotFoundError, match=r"ann-thyroid.*archive\.ics\.uci\.edu"):
         load_uci("ann-thyroid")
     assert no_network == []
+
+
+@pytest.mark.parametrize(
+    ("load", "file", "content"),
+    [
+        (load_mnist, "mnist.npz", b"PK"),
+        (load_newsgroups_pc_mac, "newsgroups_pc_mac.json.gz", gzip.compress(b'{"train": 5}')),
+        (load_newsgroups_pc_mac, "newsgroups_pc_mac.json.gz", gzip.compress(b"{}")[:-9]),
+        (lambda folder: load_uci("iris", folder), "uci/iris.csv", b"a,b,label\n1,2,x\n"),
+        (lambda folder: load_uci("iris", folder), "uci/iris.csv", b"\xff\xfe\n\xff"),
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path, load, file, content):
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"{re.escape(str(path))} cannot be read") as error:
+        load(tmp_path)
+    assert "\n" not in str(error.value)
 
 
 def test_bundled_tables_need_no_data(no_network):

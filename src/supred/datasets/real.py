@@ -11,13 +11,16 @@ import gzip
 import json
 import os
 import socket
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
-from supred.common.arguments import check_flag, one_line
+from supred.common.arguments import check_flag, check_one_per_row, one_line
 from supred.common.files import check_path
 
 # Name: rows, features, classes, number of the table on OpenML (None: no such table there).
@@ -124,10 +127,14 @@ def load_mnist(
             ) from missing
         X, y = X.astype(np.float32) / np.float32(255), y.astype(int).astype(np.uint8)
         return X[:60_000], y[:60_000], X[60_000:], y[60_000:]
-    with np.load(path) as file:
-        X_train = file["x_train"].reshape(-1, 784) / np.float32(255)
-        X_test = file["x_test"].reshape(-1, 784) / np.float32(255)
-        return X_train, file["y_train"], X_test, file["y_test"]
+    with _reading(path), np.load(path) as file:
+        found = []
+        for part in ("train", "test"):
+            X, y = file[f"x_{part}"].reshape(-1, 784) / np.float32(255), file[f"y_{part}"]
+            check_one_per_row(f"y_{part}", y, len(X))
+            found += [X, y]
+    X_train, y_train, X_test, y_test = found
+    return X_train, y_train, X_test, y_test
 
 
 def load_newsgroups_pc_mac(
@@ -168,13 +175,13 @@ def load_newsgroups_pc_mac(
             "newsgroups_pc_mac.json.gz (the groups comp.sys.ibm.pc.hardware and "
             "comp.sys.mac.hardware of http://qwone.com/~jason/20Newsgroups, by-date version)",
         )
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        parts = json.load(file)
 
     def columns(rows: list[dict[str, str]]) -> tuple[list[str], np.ndarray]:
         return [row["text"] for row in rows], np.array([row["label"] for row in rows])
 
-    return *columns(parts["train"]), *columns(parts["test"])
+    with _reading(path), gzip.open(path, "rt", encoding="utf-8") as file:
+        parts = json.load(file)
+        return *columns(parts["train"]), *columns(parts["test"])
 
 
 def load_uci(
@@ -232,8 +239,22 @@ def load_uci(
                 f"put {what} into the folder in SUPRED_DATA."
             ) from missing
         return X.astype(float), y.astype(str)
-    table = np.loadtxt(path, delimiter=",", skiprows=1, dtype=str)
-    return table[:, :-1].astype(float), table[:, -1]
+    with _reading(path):
+        table = np.loadtxt(path, delimiter=",", skiprows=1, dtype=str, ndmin=2)
+        if table.shape != (n_rows, n_features + 1):
+            raise ValueError(f"its shape is {table.shape}, not {(n_rows, n_features + 1)}")
+        return table[:, :-1].astype(float), table[:, -1]
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Say which file is damaged, whatever its reader raises."""
+    try:
+        yield
+    except (OSError, EOFError, ValueError, LookupError, TypeError, BadZipFile, zlib.error) as error:
+        raise ValueError(
+            f"{path} cannot be read as that data set ({one_line(error)}); put the file there anew."
+        ) from error
 
 
 def _openml(data_id: int | None) -> tuple[np.ndarray, np.ndarray]:
