@@ -38,12 +38,38 @@ def path(tmp_path):
         (lambda block: np.full(block.shape, "a"), "made no numbers of 12 rows; it must return"),
         (lambda block: None, "made .* of 12 rows; it must return a matrix of numbers"),
         (lambda block: block[:, :0], "leaves no column"),
+        (lambda block: np.ma.masked_less(block, 0), "made has .* masked value"),
     ],
 )
 def test_what_is_no_matrix_of_the_rows_is_named(path, transform, message):
     rows = RowBlocks(path, target=-1, transform=transform)
     with pytest.raises(ValueError, match=f"transform {message}"):
         rows.read(0, 12)
+
+
+@pytest.mark.parametrize("kind", ["csv", "svmlight", "npy"])
+def test_what_is_kept_of_a_file_is_not_changed_by_who_works_in_place(tmp_path, kind):
+    pandas = pytest.importorskip("pandas")
+    path, halves = tmp_path / f"a.{kind}", X / 2
+    if kind == "svmlight":
+        dump_svmlight_file(X, Y, str(path))
+    elif kind == "csv":
+        pandas.DataFrame(X, columns=list("abcdef")).to_csv(path, index=False)
+    else:
+        np.save(path, X)
+
+    def halve(block):
+        numbers = getattr(block, "data", block) if sparse.issparse(block) else block
+        numbers *= 0.5
+        return block
+
+    for cache in (False, True):
+        rows = RowBlocks(path, transform=halve, block_rows=10, cache=cache)
+        for _ in range(2):
+            for block in rows.blocks():
+                halve(block)
+        np.testing.assert_allclose(as_array(rows.rows().whole()), halves)
+        np.testing.assert_allclose(as_array(rows.read(0, 10)), halves[:10])
 
 
 def test_lists_and_blocks_that_are_sparse_at_times(path):

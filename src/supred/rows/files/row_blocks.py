@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred.common.arguments import check_choice, check_flag, check_integer
+from supred.common.arguments import check_choice, check_flag, check_integer, check_unmasked
 from supred.common.files import atomic_write
 from supred.common.labels import is_missing
 from supred.common.threads import Turn
@@ -239,7 +239,9 @@ class RowBlocks(ReadSource):
         """Yield the rows block by block, for instance for a scaler's `partial_fit`."""
         rows = self.rows()
         if isinstance(rows, LocalRows):
-            yield from (rows.block(part) for part in rows.parts())
+            for part in rows.parts():
+                # What is kept stays as it is, whatever the caller makes of a block.
+                yield rows.block(part).copy() if self.cache else rows.block(part)
 
     def _row_starts(self) -> np.ndarray:
         """Return the first row of each file, and the number of rows."""
@@ -316,6 +318,7 @@ class RowBlocks(ReadSource):
     def _made(self, rows: Any) -> Any:
         """Return what `transform` makes of rows, if it is a matrix of numbers."""
         made = self.transform(rows) if self.transform is not None else rows
+        check_unmasked("what transform made", made)
         try:
             made = as_csr(made) if sparse.issparse(made) else np.asarray(made)
             if made.dtype.kind in "OUS":

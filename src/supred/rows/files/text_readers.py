@@ -90,7 +90,8 @@ class SegmentedReader(FileReader):
                 rows = self._rows_of(number)
                 low = max(start, segment.first_row) - segment.first_row
                 pieces.append(rows[low : min(stop, end) - segment.first_row])
-        return join(pieces)
+        # What is kept for the next call stays as it is, whatever the caller makes of these.
+        return join(pieces) if len(pieces) > 1 else pieces[0].copy()
 
     def _rows_of(self, number: int) -> Any:
         if self._last is None or self._last[0] != number:
