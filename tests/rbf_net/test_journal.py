@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from supred import RBFNetClassifier
 from supred.base.checkpoint import Checkpoint
@@ -87,3 +88,22 @@ def test_a_descent_that_diverged_is_done_again(tmp_path, monkeypatch):
     found = quick(path, **extreme).fit(X, Y)
     np.testing.assert_array_equal(found.transform(X), expected.transform(X))
     assert not path.exists()
+
+
+def test_a_fit_that_goes_on_from_another_model_is_another_fit(tmp_path, monkeypatch):
+    def begun(seed, path=None):
+        model = quick(warm_start=True, noise=0.0, metric=2, early_stopping=False)
+        model.set_params(random_state=seed).fit(X[::2], Y[::2])
+        return model.set_params(random_state=0, checkpoint=path)
+
+    path, expected = tmp_path / "state", begun(1).fit(X, Y)
+    interrupt(monkeypatch, begun(1, path))
+    unfitted = clone(begun(2, path))
+    for other in (begun(2, path), unfitted):
+        with pytest.raises(ValueError, match="of another fit; it differs in the model that warm"):
+            other.fit(X, Y)
+    found = begun(1, path).fit(X, Y)
+    np.testing.assert_array_equal(found.transform(X), expected.transform(X))
+    interrupt(monkeypatch, unfitted)
+    with pytest.raises(ValueError, match="of another fit; it differs in the model that warm"):
+        begun(1, path).fit(X, Y)

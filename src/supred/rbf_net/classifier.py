@@ -248,7 +248,8 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
             )
         self.classes_ = classes
         rows = X, index, weights
-        journal = make_journal(self.get_params(deep=False), classes, rows, held_out)
+        start = [] if previous is None else previous.arrays()
+        journal = make_journal(self.get_params(deep=False), classes, rows, held_out, start)
         with closing(FitCallbacks(self, X, y)) as callbacks:
             fitted = fit_networks(
                 *rows,

@@ -197,6 +197,12 @@ class Fitted:
             intercept=self.intercept[None] if scores else np.zeros((1, len(self.coef))),
         )
 
+    def arrays(self) -> list[np.ndarray]:
+        """Return all that a further training depends on."""
+        noise = np.array(self.candidate.noise)
+        parts = [array for net in self.stages for array in net.arrays()]
+        return [*parts, *self.scales, self.coef, self.intercept, noise]
+
     def scaling(self, stage: int) -> Scaling:
         """Return the scaling of the inputs of a stage."""
         return Scaling(self.stages[stage].shift.astype(float), self.scales[stage])

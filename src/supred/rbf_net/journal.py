@@ -4,7 +4,7 @@ A fit is a sequence of descents, each a known function of the ones before. The j
 end of each; when the fit is run again, those are handed out instead of being computed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,7 @@ def make_journal(
     classes: np.ndarray,
     rows: tuple[Any, np.ndarray, np.ndarray],
     held_out: tuple[Any, np.ndarray, np.ndarray] | None = None,
+    previous: Sequence[np.ndarray] = (),
 ) -> Journal:
     """Return the journal of a fit, one that keeps nothing unless `checkpoint` is set.
 
@@ -132,6 +133,8 @@ def make_journal(
         Those of the estimator.
     classes : ndarray
     rows, held_out : tuples (rows, class indices, weights)
+    previous : sequence of ndarrays
+        What the fit goes on from, if it is not a new one.
     """
     if parameters["checkpoint"] is None:
         return Journal()
@@ -139,4 +142,8 @@ def make_journal(
     identity["classes"] = digest(np.asarray(classes, dtype=str))
     if held_out is not None:
         identity |= data_identity("X_val", "y_val", *held_out)
+    if previous:
+        identity["the model that warm_start goes on from"] = digest(
+            np.array([digest(array) for array in previous])
+        )
     return Journal(Checkpoint(parameters["checkpoint"], "RBFNetClassifier", identity))
