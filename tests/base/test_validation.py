@@ -1,10 +1,13 @@
 """The checks of arguments that all estimators share."""
 
+import importlib
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
+from supred import KernelDiscriminantAnalysis, LowDimSVC
 from supred.base.validation import check_weights
 from supred.common.arguments import check_integer, check_real
 from supred.common.labels import encode_labels
@@ -31,6 +34,24 @@ def test_labels_are_encoded_in_order():
 def test_bad_labels(y, message):
     with pytest.raises(ValueError, match=message):
         encode_labels(np.array(y, dtype=object if None in y else None))
+
+
+@pytest.mark.parametrize("made", [LowDimSVC, KernelDiscriminantAnalysis])
+def test_values_that_are_not_there_yet(made):
+    rows, labels = np.eye(4), [0, 1, 0, 1]
+    model = made().fit(rows, labels)
+    later = [iter(labels), (label for label in labels)]
+    with suppress(ImportError):
+        later.append(importlib.import_module("dask").delayed(labels))
+    for values in later:
+        for fails in (
+            lambda values=values: made().fit(values, labels),
+            lambda values=values: model.predict(values),
+        ):
+            with pytest.raises(TypeError, match="X is a .*, whose values are not there yet; give"):
+                fails()
+        with pytest.raises(TypeError, match="y is a .*, whose values are not there yet; give"):
+            made().fit(rows, values)
 
 
 def test_weights_multiply():

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from supred.common.arguments import largest_magnitude
+from supred.common.arguments import check_at_hand, largest_magnitude
 from supred.common.labels import EncodedLabels, as_they_are, check_no_label_missing
 from supred.rows.blocks import LARGEST_NUMBER, RowSource
 from supred.rows.cluster.collections import is_dask
@@ -25,6 +25,7 @@ def as_source(X: Any) -> RowSource | None:
 
 def refuse_out_of_core(model: Any, X: Any) -> None:
     """Raise a TypeError if `X` is out-of-core, for an estimator that needs all rows at once."""
+    check_at_hand("X", X)
     if is_dask(X):
         what, whole = "Dask collection", "X.compute() makes one"
     elif isinstance(X, RowSource):

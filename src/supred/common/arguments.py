@@ -1,7 +1,7 @@
 """Checks of single arguments: each error names the argument, what was found and what to do."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -177,6 +177,26 @@ def check_unmasked(name: str, values: Any) -> None:
         raise ValueError(
             f"{name} has {np.ma.count_masked(values)} masked value(s), which are not known; "
             "fill them in (array.filled(value)), or drop their rows."
+        )
+
+
+def check_at_hand(name: str, values: Any) -> None:
+    """Raise a TypeError if values are not there yet: NumPy would make one object of them.
+
+    Examples
+    --------
+    >>> from supred.common.arguments import check_at_hand
+    >>> check_at_hand("y", iter([1, 2]))
+    Traceback (most recent call last):
+    TypeError: y is a list_iterator, whose values are not there yet; give an array or a list of them.
+    """
+    kind = type(values)
+    if isinstance(values, Iterator) or (
+        hasattr(kind, "__dask_graph__") and not hasattr(kind, "ndim")
+    ):
+        raise TypeError(
+            f"{name} is a {kind.__name__}, whose values are not there yet; give an array or a list "
+            "of them."
         )
 
 

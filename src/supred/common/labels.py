@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from supred.common.arguments import check_at_hand
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -165,6 +167,7 @@ def one_label_per_row(name: str, labels: Any, shape: tuple[int, ...]) -> np.ndar
 
 def check_no_label_missing(y: Any, *, name: str = "y") -> None:
     """Raise a ValueError that names the first row whose label is None or NaN."""
+    check_at_hand(name, y)
     missing = np.flatnonzero(is_missing(y))
     if missing.size:
         raise ValueError(

@@ -126,3 +126,29 @@ def test_masked_numbers_of_blocks_are_not_known(client):
     model = LowDimSVC(random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"a block of X has 1 masked value"):
         model.predict(blocks).compute()
+
+
+def test_masked_labels_and_weights_are_not_known(client):
+    X, y = blobs()
+    rows = da.from_array(X, chunks=(60, 6))
+    labels = da.ma.masked_equal(da.from_array(y, chunks=60), 2)
+    weights = da.ma.masked_equal(da.from_array(y + 1.0, chunks=60), 2.0)
+    for made in (LowDimSVC, RBFNetClassifier):
+        with pytest.raises(ValueError, match=r"a block of y has \d+ masked value"):
+            made().fit(rows, labels)
+        with pytest.raises(ValueError, match=r"a block of sample_weight has \d+ masked value"):
+            made().fit(rows, y, weights)
+
+
+def test_longer_blocks_than_the_collection_says_where_rows_are_selected(client):
+    X, y = blobs(n_rows=300)
+    lengths = [120, 30, len(X) - 160]
+    said = da.concatenate([
+        da.from_delayed(dask.delayed(X[start:stop]), (length, 6), dtype=float)
+        for start, stop, length in zip((0, 120, 160), (120, 160, len(X)), lengths, strict=True)
+    ])  # fmt: skip
+    labels, weights = y[: sum(lengths)], np.ones(sum(lengths))
+    weights[::7] = 0.0
+    for made in (LowDimSVC, RBFNetClassifier):
+        with pytest.raises(ValueError, match="block 1 of X has 40 rows, but its chunk size says 30"):
+            made().fit(said, labels, weights)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import assert_all_finite
 
+from supred.common.arguments import check_unmasked
 from supred.common.labels import EncodedLabels, check_no_label_missing, is_missing, sorted_classes
 
 HOW_TO_CONNECT = "from dask.distributed import Client; client = Client(ADDRESS)"
@@ -182,10 +183,10 @@ def gathered(values: Any, name: str) -> Any:
         return values
     _check_one_column(values, name)
     if is_frame(values):
-        return _plain(values.compute())
+        return _plain(values.compute(), name)
     import dask
 
-    return _joined([_plain(block) for block in dask.compute(*_blocks_of(values))], name)
+    return _joined([_plain(block, name) for block in dask.compute(*_blocks_of(values))], name)
 
 
 def encoded(values: Any, name: str) -> EncodedLabels:
@@ -199,7 +200,7 @@ def encoded(values: Any, name: str) -> EncodedLabels:
     if not any(len(part) for part in found):
         raise ValueError(f"{name} has no rows; give rows of at least two classes.")
     classes = sorted_classes(_joined(found, name), name)[0]
-    codes = dask.compute(*(dask.delayed(_index_of)(block, classes) for block in blocks))
+    codes = dask.compute(*(dask.delayed(_index_of)(block, classes, name) for block in blocks))
     return EncodedLabels(classes, np.concatenate(codes))
 
 
@@ -221,15 +222,16 @@ def _joined(parts: list[np.ndarray], name: str) -> np.ndarray:
 
 
 def _classes_of(block: Any, name: str) -> np.ndarray:
-    labels = _plain(block)
+    labels = _plain(block, name)
     check_no_label_missing(labels, name=f"a block of {name}")
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name=name)
     return sorted_classes(labels, name)[0]
 
 
-def _plain(block: Any) -> np.ndarray:
+def _plain(block: Any, name: str) -> np.ndarray:
     """Return the labels of a block; those of nullable columns are numbers like others."""
+    check_unmasked(f"a block of {name}", block)
     labels = np.asarray(block).reshape(-1)
     if labels.dtype == object and not is_missing(labels).any():
         numbers = np.asarray(labels.tolist())
@@ -237,8 +239,8 @@ def _plain(block: Any) -> np.ndarray:
     return labels
 
 
-def _index_of(block: Any, classes: np.ndarray) -> np.ndarray:
-    index = np.searchsorted(classes, _plain(block))
+def _index_of(block: Any, classes: np.ndarray, name: str) -> np.ndarray:
+    index = np.searchsorted(classes, _plain(block, name))
     return index.astype(np.min_scalar_type(max(len(classes) - 1, 0)))
 
 

@@ -92,6 +92,9 @@ class DaskSource(RowSource):
             "ij",
             da.from_array(local, chunks=(counts,)),
             "i",
+            da.from_array(np.column_stack([range(len(counts)), lengths]).astype(int), chunks=(1, 2)),
+            "ik",
+            concatenate=True,
             adjust_chunks={"i": counts},
             align_arrays=False,
             meta=np.empty((0, self._n_features), dtype=array.dtype),
@@ -107,8 +110,11 @@ def _slice(values: np.ndarray, start: int, stop: int) -> np.ndarray:
     return np.ascontiguousarray(values[start : start + 1 if constant else stop])
 
 
-def _rows_at(block: Any, indices: np.ndarray) -> np.ndarray:
-    return np.asarray(block)[indices]
+def _rows_at(block: Any, indices: np.ndarray, place_and_length: np.ndarray) -> Any:
+    """Return some rows of a block, which must have the rows that its chunk size says."""
+    block = block if np.ma.isMaskedArray(block) else np.asarray(block)
+    tasks.check_length(*place_and_length[0].tolist(), len(block))
+    return block[indices]
 
 
 class DaskRows(Rows):

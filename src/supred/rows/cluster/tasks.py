@@ -160,12 +160,17 @@ def opened(
     """Yield the rows of each block, as those of an array; parameters are those of `visit`."""
     for block, length, place, ready in zip(blocks, lengths, ids, made, strict=True):
         rows = ArrayRows(load(block), width)
-        if rows.n_rows != length:
-            raise ValueError(
-                f"block {place} of X has {rows.n_rows} rows, but its chunk size says {length}; "
-                "call X.compute_chunk_sizes(), and leave files that are read alone during a fit."
-            )
+        check_length(place, length, rows.n_rows)
         yield rows if maker is None or ready else rows.derive(maker, width)
+
+
+def check_length(place: int, length: int, found: int) -> None:
+    """Raise a ValueError if a block has not the rows that it must have."""
+    if found != length:
+        raise ValueError(
+            f"block {place} of X has {found} rows, but its chunk size says {length}; "
+            "call X.compute_chunk_sizes(), and leave files that are read alone during a fit."
+        )
 
 
 # What lives with a group of blocks: for each block the values of its parts, and a term.
