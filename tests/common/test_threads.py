@@ -3,12 +3,14 @@
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_all_start_methods, get_context
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from supred import LowDimSVC
+from supred.common import threads
 from supred.common.threads import Scratch, cores, in_order, map_in_threads, one_blas_thread
 from supred.low_dim_svm.mappings import band_form, f_step
 from supred.numerics import linear_svm
@@ -212,3 +214,32 @@ def test_factors_take_one_thread(monkeypatch, size, module, name):
     equations.solve(np.ones((size, 1)), 1.0)
     assert seen
     assert all(threads == {1} for threads in seen)
+
+
+def _take_locks(turn):
+    with threads.one_blas_thread(), turn:
+        pass
+
+
+@pytest.mark.skipif("fork" not in get_all_start_methods(), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_locks_that_other_threads_hold_are_free_in_a_process_that_is_forked():
+    turn = threads.Turn()
+    held, forked = threading.Event(), threading.Event()
+
+    def hold():
+        with turn:
+            held.set()
+            forked.wait(60)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(60)
+    child = get_context("fork").Process(target=_take_locks, args=(turn,))
+    with threads._lock:
+        child.start()
+    forked.set()
+    holder.join()
+    child.join(60)
+    child.kill()
+    assert child.exitcode == 0

@@ -1,5 +1,6 @@
 """Threads: blocks of rows or small problems side by side, one BLAS thread each."""
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -9,6 +10,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from itertools import islice
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import scipy.linalg  # noqa: F401  (its BLAS must be loaded before it can be looked for)
@@ -194,6 +196,7 @@ class Turn:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        _turns.add(self)
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -203,6 +206,19 @@ class Turn:
 
     def __reduce__(self) -> tuple[type["Turn"], tuple[()]]:
         return Turn, ()
+
+
+def _renew_locks() -> None:
+    """Free all locks in a process that was forked: the threads that held them are not there."""
+    global _lock, _held
+    _lock, _held = threading.Lock(), False
+    for turn in list(_turns):
+        turn._lock = threading.RLock()
+
+
+_turns: WeakSet[Turn] = WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def ahead(items: Iterable[Any]) -> Iterator[Any]:
