@@ -1,11 +1,14 @@
 """The rules that give a class to coordinates."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from supred import CategorySpace
 from supred.category_space.decisions import AxisRule
+from tests.family import blobs
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1.0, 1e160, 1e300])
@@ -36,3 +39,25 @@ def test_a_dataframe_of_labels_is_the_same_as_the_array():
     model = CategorySpace(criterion="absolute", random_state=5)
     expected = model.fit(X, Y).transform(X)
     np.testing.assert_array_equal(model.fit(X, pd.DataFrame(Y)).transform(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "shift"),
+    [
+        ({"kernel": "linear", "origin": "zero", "classifier": "angle"}, 1000.0),
+        ({"kernel": "poly"}, 1e7),
+        ({"kernel": "poly", "whiten": False}, 1000.0),
+        ({"gamma": 1e-9, "whiten": False}, 0.0),
+    ],
+)
+def test_angles_that_tell_no_classes_apart_are_told(parameters, shift):
+    X, y = blobs(spread=0.5)
+    model = CategorySpace(random_state=0, **parameters)
+    with pytest.warns(UserWarning, match="all get the class [012], because seen from zero"):
+        model.fit(X + shift, y)
+    assert model.score(X + shift, y) < 0.4
+    remedy = {"gamma": 0.01} if "gamma" in parameters else {"classifier": "linear"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(**remedy).fit(X + shift, y)
+    assert model.score(X + shift, y) > 0.95

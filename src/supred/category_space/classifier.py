@@ -15,7 +15,7 @@ from supred.base.state import register
 from supred.base.validation import check_weights
 from supred.category_space.ascent import CategorySolution
 from supred.category_space.certificate import Certificate, certify
-from supred.category_space.decisions import AxisRule, angle_rule, linear_rule
+from supred.category_space.decisions import AxisRule, angle_rule, check_rule, linear_rule
 from supred.category_space.labels import (
     LabelledRows,
     is_label_matrix,
@@ -67,7 +67,7 @@ class CategorySpace(MappedClassifier):
         The point from which the spread of a class is measured: the mean of all rows, the mean
         of the class (the axes then know nothing of where the classes lie), or zero. "auto" is
         "global" for the linear kernel and for a matrix of labels, and "zero" for other kernels,
-        whose angles mean most there.
+        whose angles mean most there; rows far from zero all lie in one direction from it.
         With a kernel only the criterion knows the origin: `transform` subtracts nothing.
     whiten : bool, default=True
         First divide by the pooled covariance within the classes. Makes the criterion as sharp
@@ -358,8 +358,8 @@ class CategorySpace(MappedClassifier):
             Z = self._map.project(rows.X).astype(np.float64)
             self.rule_ = linear_rule(Z, rows.members, rows.weights, exclusive=rows.exclusive)
         else:
-            whitened = bool(self.whiten)
-            self.rule_ = angle_rule(self.class_means_, has_kernel=has_kernel, whitened=whitened)
+            self.rule_ = angle_rule(self.class_means_, has_kernel=has_kernel, whitened=self.whiten)
+        check_rule(self.rule_, self.class_means_, self.classes_)
         self.certificate_ = certify(problem.scatters, solution.axes) if self.certify else None
         self.objective_ = solution.objective
         self.n_iter_ = max(1, solution.n_iter)  # a start that stands still was looked at once

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_solve
 
+from supred.common.warn import warn_caller
 from supred.numerics.gaussian_classes import GaussianClasses
 
 # Scores that differ by less, relatively to their range, are those of equal rows.
@@ -67,6 +68,18 @@ def angle_rule(class_means: np.ndarray, *, has_kernel: bool, whitened: bool) -> 
     if not has_kernel:
         return AxisRule("axes")
     return AxisRule("means", unit_rows(class_means)) if whitened else AxisRule("lines")
+
+
+def check_rule(rule: AxisRule, class_means: np.ndarray, classes: np.ndarray) -> None:
+    """Warn where angles tell no two classes apart: the means of all get the same class."""
+    found = rule.scores(class_means).argmax(axis=1)
+    if rule.kind != "linear" and (found == found[0]).all():
+        warn_caller(
+            "CategorySpace cannot tell the classes apart by angles: the means of all get the class "
+            f"{classes.tolist()[found[0]]!r}, because seen from zero they lie in one direction. Use "
+            "classifier='linear', subtract the mean of the features (kernel='linear' with "
+            "origin='global' does) or, with kernel='rbf', raise gamma.",
+        )
 
 
 def linear_rule(
