@@ -1,10 +1,13 @@
 """Gaussian kernels against SciPy's distances, far from zero too."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from supred import KernelDiscriminantAnalysis, LowDimSVC, RBFNetClassifier
 from supred.numerics.kernels import GaussianCenters, scale_gamma
 
 RNG = np.random.RandomState(0)
@@ -77,3 +80,47 @@ def test_rows_whose_variance_all_but_vanishes_are_equal():
     """One over it would not be a finite number."""
     assert scale_gamma(1e-155 * X, np.ones(len(X))) == 1.0
     assert 1e200 < scale_gamma(1e-110 * X, np.ones(len(X))) < 1e250
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("far", [1, 2])
+def test_rows_that_hide_all_others_are_told(make, far):
+    rows = np.tile(X, (3, 1)) + 0.1 * np.random.RandomState(1).normal(size=(240, 6))
+    weights = np.linspace(1.0, 3.0, 240)
+    rows[:far] *= 1e5
+    with pytest.warns(UserWarning, match="a few rows lie so far from the others"):
+        scale_gamma(make(rows), weights)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.random.default_rng(0).lognormal(0.0, 3.0, size=(2000, 3)),
+        np.random.default_rng(0).standard_cauchy(size=(300, 5)),
+        np.where(np.arange(300)[:, None] == 7, 1e6, 3.3),  # all others are equal
+        np.where(np.arange(300)[:, None] < 30, 1e6 * X[0], np.resize(X, (300, 6))),  # not few
+        np.eye(5)[:, :2] * 1e6,
+        1e-200 * X,
+    ],
+)
+def test_heavy_tails_and_rare_values_are_not_far_rows(rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scale_gamma(rows, np.ones(len(rows)))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LowDimSVC(random_state=0, max_iter=2),
+        RBFNetClassifier(n_centers=3, max_iter=2, random_state=0),
+        KernelDiscriminantAnalysis(random_state=0),
+    ],
+)
+def test_estimators_tell_of_far_rows_once(model):
+    rows, y = np.array(X), (X[:, 0] > 0).astype(int)
+    rows[0] *= 1e6
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        model.fit(rows, y)
+    assert sum("a few rows" in str(warning.message) for warning in found) == 1

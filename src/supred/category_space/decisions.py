@@ -76,8 +76,8 @@ def check_rule(rule: AxisRule, class_means: np.ndarray, classes: np.ndarray) -> 
     if rule.kind != "linear" and (found == found[0]).all():
         warn_caller(
             "CategorySpace cannot tell the classes apart by angles: the means of all get the class "
-            f"{classes.tolist()[found[0]]!r}, because seen from zero they lie in one direction. Use "
-            "classifier='linear', subtract the mean of the features (kernel='linear' with "
+            f"{classes.tolist()[found[0]]!r}, because seen from zero they lie in one direction. "
+            "Use classifier='linear', subtract the mean of the features (kernel='linear' with "
             "origin='global' does) or, with kernel='rbf', raise gamma.",
         )
 

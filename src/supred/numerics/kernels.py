@@ -5,7 +5,7 @@ zero. Both sides are therefore shifted by the mean of the centres first, which c
 distance.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,7 +15,8 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from supred.common.arrays import Place, at_least, cast, is_foreign, on_host, place_of
-from supred.rows.blocks import rows_of
+from supred.common.warn import warn_caller
+from supred.rows.blocks import Rows, rows_of
 
 # A tile of this many numbers (1 MB in single precision) stays in the cache of a core.
 TILE_NUMBERS = 250_000
@@ -23,6 +24,8 @@ TILE_NUMBERS = 250_000
 MOST_IN_SINGLE, MOST_IN_DOUBLE = 1e4, 1e10
 # Rows whose total variance is less count as equal: the width of a Gaussian would overflow.
 LEAST_VARIANCE = 1e-250
+# Where all but this part of the rows has less than that of the total variance, they look equal.
+FAR_PART, MOST_HIDDEN = 0.01, 1e-5
 
 
 @dataclass(frozen=True)
@@ -168,22 +171,91 @@ def scale_gamma(X: Any, weights: np.ndarray) -> float:
     weights : ndarray of shape (n_rows,)
         How often each row counts.
     """
-    rows = rows_of(X)
+    total, mean, few = _total_variance(rows_of(X), weights)
+    if few and _is_in_memory(X):
+        _look_at_far_rows(X, weights, rows_of, total, mean)
+    return 0.5 / total if total > 0 else 1.0
+
+
+def warn_of_far_rows(X: Any, weights: np.ndarray, make_rows: Callable[[Any], Rows]) -> None:
+    """Warn if a few rows lie so far away that all others are next to one point beside them.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or RowSource of shape (n_rows, n_features)
+        Only of rows in memory this is said.
+    weights : ndarray of shape (n_rows,)
+    make_rows : callable
+        Returns what is looked at, of rows of `X`.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from supred.numerics.kernels import warn_of_far_rows
+    >>> from supred.rows.blocks import rows_of
+    >>> X = np.append(np.arange(99.0), 1e7)[:, None]
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_far_rows(X, np.ones(100), rows_of)
+    >>> len(found)
+    1
+    """
+    if _is_in_memory(X):
+        total, mean, few = _total_variance(make_rows(X), weights)
+        if few:
+            _look_at_far_rows(X, weights, make_rows, total, mean)
+
+
+def _is_in_memory(X: Any) -> bool:
+    return type(X) is np.ndarray or sparse.issparse(X)
+
+
+def _total_variance(rows: Rows, weights: np.ndarray) -> tuple[float, np.ndarray, bool]:
+    """Return the total variance, zero if it is lost in rounding, and the mean of all rows.
+
+    And whether a few rows may have it all: a few of equal distance would have these moments.
+    """
     mean = on_host(rows.sum(_weighted_sum, weights)) / weights.sum()
     # The variance about a mean that is off by rounding is too large by the square of the error;
     # that of sparse rows is a difference of squares.
-    total = rows.sum(partial(_weighted_spread, origin=mean), weights) / weights.sum()
+    spread, squares = rows.sum(partial(_weighted_spread, origin=mean), weights)
+    total = spread / weights.sum()
     error = (16 + np.sqrt(len(weights))) * np.finfo(float).eps
     least = (error if rows.is_sparse else error**2) * float(mean @ mean)
-    return 0.5 / total if total > max(least, LEAST_VARIANCE) else 1.0
+    few = total**2 < (FAR_PART + 1.5 / len(weights)) * squares / weights.sum()
+    return (total if total > max(least, LEAST_VARIANCE) else 0.0), mean, bool(few)
+
+
+def _look_at_far_rows(
+    X: Any,
+    weights: np.ndarray,
+    make_rows: Callable[[Any], Rows],
+    total: float,
+    mean: np.ndarray,
+) -> None:
+    """Warn if the rows have next to no variance without the hundredth that lies furthest away."""
+    distances = make_rows(X).map(partial(_squared_norms, origin=mean)) * (weights > 0)
+    n_near = len(weights) - max(1, int(FAR_PART * len(weights)))
+    near = np.sort(np.argpartition(distances, n_near - 1)[:n_near])
+    near = near[weights[near] > 0]
+    if (
+        len(near)
+        and 0 < _total_variance(make_rows(X[near]), weights[near])[0] < MOST_HIDDEN * total
+    ):
+        warn_caller(
+            f"a few rows lie so far from the others that these have less than {MOST_HIDDEN:g} of "
+            "the total variance, by which widths and ridges are chosen, and may look like one "
+            "point. Drop or clip the few rows, or transform the columns (say, to ranks).",
+        )
 
 
 def _weighted_sum(block: Any, weights: np.ndarray) -> np.ndarray:
     return weights @ cast(block, float) if is_foreign(block) else np.asarray(weights @ block)
 
 
-def _weighted_spread(block: Any, weights: np.ndarray, origin: np.ndarray) -> float:
-    return float(weights @ _squared_norms(block, origin))
+def _weighted_spread(block: Any, weights: np.ndarray, origin: np.ndarray) -> tuple[float, float]:
+    distances = _squared_norms(block, origin)
+    return float(weights @ distances), float(weights @ distances**2)
 
 
 def _by_fill(X: Any) -> Iterator[tuple[Any, Any]]:

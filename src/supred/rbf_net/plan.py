@@ -9,6 +9,7 @@ import numpy as np
 from supred.common.arrays import HOST, on_host, type_name
 from supred.common.threads import count_threads
 from supred.low_dim_svm.starts import simplex_codes
+from supred.numerics.kernels import warn_of_far_rows
 from supred.rbf_net.choices import Runners, Training, candidates_of
 from supred.rbf_net.descent import State
 from supred.rbf_net.fitted import Fitted, GaussianNetwork
@@ -77,8 +78,11 @@ def fit_networks(
     """
     dtype = type_name(X)
     X, index, weights = used_rows(X, index, weights)
-    scaling = scaling_of(X, weights) if previous is None else previous.scaling(0)
-    if previous is not None:
+    if previous is None:
+        scaling = scaling_of(X, weights)
+        warn_of_far_rows(X, weights, scaling.rows_of)
+    else:
+        scaling = previous.scaling(0)
         check_scaled(X, scaling)
     distinct = distinct_rows(X, index, weights, scaling)
     table = Table(X, index, weights, n_classes, scaling, distinct)

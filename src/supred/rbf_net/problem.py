@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.common.arrays import cast, on_host, place_of, type_name
-from supred.rows.blocks import RowSource, rows_of, select
+from supred.rows.blocks import Rows, RowSource, rows_of, select
 
 # Rows up to this many numbers (1 GB) are kept in single precision; others are made when needed.
 KEPT_NUMBERS = 2**28
@@ -59,6 +59,10 @@ class Scaling:
     def __call__(self, block: Any) -> np.ndarray:
         """Return a block in single precision, dense."""
         return cast(self.exact(block), np.float32)
+
+    def rows_of(self, X: Any) -> Rows:
+        """Return the scaled rows, made block by block in each pass."""
+        return rows_of(X).derive(self.exact, X.shape[1])
 
     def exact(self, block: Any) -> np.ndarray:
         """Return a block in the precision of the scaling, dense."""
