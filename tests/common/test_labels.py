@@ -95,3 +95,16 @@ def test_masked_numbers_are_not_known():
     for other in (model, ClassConstrainedEmbedding()):
         with pytest.raises(ValueError, match="sample_weight has 1 masked"):
             other.fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (np.array([1, 2, 1], dtype=object), "int"),
+        ([2**80, -(2**90), 1], "int"),
+        (np.array([b"a", b"b", b"a"], dtype="V3"), "void"),
+    ],
+)
+def test_objects_that_are_no_strings_are_refused_by_their_type(labels, kind):
+    with pytest.raises(ValueError, match=f"Unknown label type: y is .* objects of type {kind}; "):
+        encode_labels(labels)

@@ -55,7 +55,7 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
         If a label is missing, the target is continuous or there are fewer than two classes.
     """
     if isinstance(y, EncodedLabels):
-        _check_targets(y.classes)
+        _check_targets(y.classes, name)
         classes, class_index = y.classes, y.class_index
     else:
         y = column_or_1d(as_they_are(y), warn=True)
@@ -63,7 +63,7 @@ def encode_labels(y: Any, *, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name=name)
         classes, class_index = sorted_classes(y, name)
-        _check_targets(y)
+        _check_targets(y, name)
     return _at_least_two(classes, name), class_index
 
 
@@ -94,7 +94,12 @@ def _at_least_two(classes: np.ndarray, name: str) -> np.ndarray:
     return classes
 
 
-def _check_targets(y: np.ndarray) -> None:
+def _check_targets(y: np.ndarray, name: str) -> None:
+    if y.dtype.kind in "OV" and not isinstance(y[0], str | bytes):
+        raise ValueError(
+            f"Unknown label type: {name} is an array of objects of type {type(y[0]).__name__}; "
+            "make an array of numbers or of strings of them, say by astype(int) or astype(str)."
+        )
     with np.errstate(over="ignore", invalid="ignore"):  # it casts numbers to integers
         check_classification_targets(y)
 
