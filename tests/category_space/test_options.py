@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -12,6 +13,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from supred import CategorySpace
+from supred.export import load_model, save_model
 from tests.category_space.test_classifier import same_up_to_signs
 from tests.category_space.test_family import plain
 from tests.family import read_only
@@ -130,6 +132,33 @@ def test_several_labels_per_row(several_labels, kernel):
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
+@pytest.mark.parametrize(
+    "kind", ["float16", "object", "bool", "Int64", "boolean", "bool[pyarrow]", "float64"]
+)
+def test_labels_of_any_type_are_fitted_and_scored(several_labels, kind):
+    X, Y = several_labels
+    model = CategorySpace(gamma=0.05, alpha=1e-2, random_state=0).fit(X, Y)
+    expected = model.score(X, Y)
+    assert expected == np.mean((model.predict(X) == Y).all(axis=1))
+    given = pd.DataFrame(Y).astype(kind)
+    if kind in ("float16", "object"):
+        given = given.to_numpy()
+    assert model.score(X, given) == expected
+    assert model.fit(X, given).score(X, given) == expected
+
+
+def test_labels_with_names_are_saved(several_labels, tmp_path):
+    X, Y = several_labels
+    names = ["ash", "beech", 3, ("oak", 4)]
+    model = CategorySpace(gamma=0.05, alpha=1e-2, random_state=0)
+    model.fit(X, pd.DataFrame(Y, columns=pd.Index(names, tupleize_cols=False)))
+    assert model.classes_.tolist() == ["ash", "beech", 3, "('oak', 4)"]
+    save_model(model, tmp_path / "labels.supred")
+    again = load_model(tmp_path / "labels.supred")
+    assert again.classes_.tolist() == model.classes_.tolist()
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
 def test_labels_of_single_classes_have_the_axes_of_these_classes(wine):
     X, y = wine
     single = CategorySpace(classifier="linear", random_state=0).fit(X, y)
@@ -144,6 +173,14 @@ def test_labels_of_single_classes_have_the_axes_of_these_classes(wine):
     [
         (lambda Y: np.where(Y, 2, 0), {}, "y holds 2 in row"),
         (lambda Y: Y[:-1], {}, "y has 239 rows, but X has 240"),
+        (lambda Y: Y.astype(str), {}, "y holds '[01]' in row 0, column 0"),
+        (lambda Y: pd.DataFrame(Y, dtype="Int64").replace(1, pd.NA), {}, "y holds None in row"),
+        (
+            lambda Y: np.ma.array(Y, mask=np.arange(960).reshape(240, 4) == 6),
+            {},
+            "y holds None in row 1, column 2",
+        ),
+        (lambda Y: pd.DataFrame(Y, columns=list("abab")), {}, "two columns have the name 'a'"),
         (lambda Y: np.column_stack([Y, np.zeros(240)]), {}, "no row has label 4"),
         (lambda Y: np.column_stack([Y, np.ones(240)]), {}, "every row has label 4"),
         (lambda Y: Y, {"class_weight": "balanced"}, "cannot be combined with a matrix of labels"),

@@ -4,6 +4,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.metrics import accuracy_score
 
 from supred.base.scales import MOST_SPREAD, SAFE_NUMBER, SAFE_WEIGHTS, in_unit, unit_exponent
@@ -189,6 +190,8 @@ def accuracy(labels: Any, predicted: np.ndarray, sample_weight: Any) -> float:
         if largest == 0:
             raise ValueError("sample_weight: all weights are zero; there is nothing to score.")
         sample_weight = sample_weight / largest  # the sum of the largest numbers would overflow
+    if predicted.ndim == 2 and not sparse.issparse(labels):
+        labels = np.asarray(labels, dtype=float)  # of half precision and objects nothing is made
     return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from supred.base.validation import check_weights
+from supred.common.labels import as_labels, is_missing
 from supred.numerics.class_scatter import members_of
 
 
@@ -75,10 +76,13 @@ def read_label_matrix(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     >>> labels.tolist(), members[1].tolist()
     ([0, 1], [True, True])
     """
-    labels = np.asarray(y.columns) if hasattr(y, "columns") else np.arange(np.shape(y)[1])
-    entries = y.toarray() if sparse.issparse(y) else np.asarray(y)
+    labels = label_names(y.columns) if hasattr(y, "columns") else np.arange(np.shape(y)[1])
+    entries = y.toarray() if sparse.issparse(y) else as_labels(y)
     if len(entries) != n_rows:
         raise ValueError(f"y has {len(entries)} rows, but X has {n_rows}; give one for each row.")
+    missing = is_missing(entries).reshape(entries.shape)
+    if missing.any():  # pandas' NA cannot be compared
+        entries = np.where(missing, None, entries)
     known = np.isin(entries, (0, 1))
     if not known.all():
         row, column = np.argwhere(~known)[0]
@@ -92,6 +96,23 @@ def read_label_matrix(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
             which = "every row has" if column.all() else "no row has"
             raise ValueError(f"y: {which} label {labels.tolist()[k]!r}; drop its column.")
     return labels, members
+
+
+def label_names(columns: Any) -> np.ndarray:
+    """Return names of columns as labels: strings and numbers as they are, all else as strings.
+
+    Examples
+    --------
+    >>> from supred.category_space.labels import label_names
+    >>> label_names(["a", ("b", 1)]).tolist()
+    ['a', "('b', 1)"]
+    """
+    names = [name if isinstance(name, str | int | float) else str(name) for name in columns]
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        raise ValueError(f"y: two columns have the name {twice[0]!r}; give each label its own.")
+    kind = getattr(getattr(columns, "dtype", None), "kind", "O")
+    return np.asarray(columns) if kind in "biufU" else np.array(names, dtype=object)
 
 
 def label_weights(sample_weight: Any, class_weight: Any, members: np.ndarray) -> np.ndarray:

@@ -98,12 +98,13 @@ def _check_answers(estimator: Any, last: Any, rows: Any) -> None:
     require(_finite(latent), "latent coordinates that are not finite")
     labels = estimator.predict(rows)
     expected = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
+    names = set(classes.tolist())
     if getattr(last, "multilabel_", False):
-        expected = (n_rows, len(classes))
+        expected, names = (n_rows, len(classes)), {0, 1}
     if getattr(last, "multitask_", False):
         expected = (n_rows, last.n_tasks_)
     require(labels.shape in ((n_rows,), expected), "labels of another shape")
-    known = set(labels.ravel().tolist()) <= set(classes.tolist())
+    known = set(labels.ravel().tolist()) <= names
     require(known, "labels that are not among the classes")
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(rows))
