@@ -6,6 +6,7 @@ from sklearn.svm import SVC
 
 from supred.low_dim_svm.z_step import two_class_z_step as z_step_two_classes
 from supred.numerics import linear_svm, svm_working_set
+from supred.numerics.decisions import task_signs
 from supred.numerics.linear_svm import solve_linear_svm, solve_linear_svms
 from supred.numerics.svm_interior_point import interior_point
 
@@ -260,3 +261,25 @@ def test_columns_of_very_unequal_size_give_no_constant(widest):
     losses = np.maximum(1 - y * (Z @ svm.coef + svm.intercept), 0)
     assert svm.objective == pytest.approx(0.5 * svm.coef @ svm.coef + 100.0 * losses.sum())
     assert 0 <= svm.gap <= svm.objective
+
+
+def test_svms_beside_large_bounds_are_tried_again_together(monkeypatch):
+    """With bounds that leave no digits of ||w||^2 one try of smaller bounds is nearly enough."""
+    rng = np.random.default_rng(0)
+    classes = np.arange(60) % 8
+    signs = task_signs(classes, 8, "ovo").astype(float)
+    Z = rng.normal(size=(60, 3)) * 10.0 ** rng.uniform(-10, 10, size=(60, 1))
+    tried = []
+
+    def counted(problems, *rest):
+        tried.append(len(problems))
+        return solve_batch(problems, *rest)
+
+    solve_batch = linear_svm._solve_batch
+    monkeypatch.setattr(linear_svm, "_solve_batch", counted)
+    svms = solve_linear_svms(Z, signs, np.full(60, 4e28))
+    assert len(svms) == 28  # of which 20 go together
+    assert sum(tried) <= 28 + 3 * 28
+    assert len(tried) <= 2 * 6
+    for svm, y in zip(svms, signs.T, strict=True):
+        assert svm.objective <= 0.95 * 4e28 * 2 * min(np.sum(y > 0), np.sum(y < 0))

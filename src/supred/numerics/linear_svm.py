@@ -19,7 +19,7 @@ import numpy as np
 from supred.common.threads import map_in_threads
 from supred.numerics.svm_batch import MOST_MU
 from supred.numerics.svm_interior_point import interior_point
-from supred.numerics.svm_working_set import FEWEST, Problem, WorkingSet
+from supred.numerics.svm_working_set import FEWEST, Problem, WorkingSet, balance
 
 DEFAULT_TOL = 1e-4
 # Problems up to this many rows are solved in one piece.
@@ -31,8 +31,10 @@ TOGETHER = 20
 TINY = 255
 # A guess whose working set leaves a larger relative gap than this is dropped.
 USELESS_GAP = 0.1
-# An SVM with a larger gap than that is looked for with these parts of its bounds, one by one.
-SMALLER = (1e-3, 1e-6, 1e-12, 1e-21, 1e-30)
+# An SVM with a larger gap than that is looked for with bounds u that are smaller: by a factor of a
+# thousand at least, and so that no u |z|^2 is larger than this. If that fails, with these parts.
+RESOLVED, LARGEST_PART = 1e20, 1e-3
+SMALLER = (1.0, 1e-3, 1e-9, 1e-18, 1e-27)
 # A row that pads a working set is a copy of another with this part of its bound.
 PADDING = 1e-30
 # Rows whose coordinates all are smaller are in one place: their square would vanish.
@@ -216,8 +218,9 @@ def _solve_columns(
         members.append(rows)
         places.append(k)
         guesses.append(frame.into(start))
-    for i, svm in enumerate(_solve_batch(problems, tol, guesses)):
-        solved = frames[i].back(_or_constant(problems[i], _or_smaller(problems[i], svm, tol)))
+    found = _or_smaller(problems, _solve_batch(problems, tol, guesses), tol)
+    for i, svm in enumerate(found):
+        solved = frames[i].back(_or_constant(problems[i], svm))
         dual = np.zeros(len(u))
         dual[members[i]] = solved.dual
         svms[places[i]] = replace(solved, dual=dual)
@@ -327,7 +330,7 @@ def _solve_alike(sets: list[WorkingSet], tol: float) -> list[_Solved]:
 
 def _certified(problem: Problem, w: np.ndarray, b: float, dual: np.ndarray, n_iter: int) -> _Solved:
     """Return the SVM with its objective and duality gap over all rows, and their slack."""
-    _balance(dual, problem.y)
+    balance(dual, problem.y)
     slack = problem.slack(w, b)
     objective = problem.primal(w, slack)
     return LinearSVM(w, b, dual, objective, objective - problem.dual(dual), n_iter), slack
@@ -345,28 +348,39 @@ def _thin_out(problem: Problem) -> Problem:
     return Problem(problem.Z[chosen], problem.y[chosen], u[chosen])
 
 
-def _or_smaller(problem: Problem, svm: LinearSVM, tol: float) -> LinearSVM:
-    """Return the SVM, or where that failed the one of smaller bounds, if it is better.
+def _or_smaller(problems: list[Problem], svms: list[LinearSVM], tol: float) -> list[LinearSVM]:
+    """Return the SVMs; instead of those that failed the ones of smaller bounds, if better.
 
     Beside bounds that are large for the rows, as with columns of very unequal size, ||w||^2 has no
     digits left. With a smaller part of them the SVM can be solved and is next to the one wanted.
     """
-    for part in SMALLER:
-        if svm.gap <= USELESS_GAP * svm.objective:
-            break
-        found = _solve_batch([replace(problem, u=part * problem.u)], tol, [None])[0]
-        objective = problem.primal(found.coef, problem.slack(found.coef, found.intercept))
-        bound = problem.dual(found.dual)
-        best = found if objective < svm.objective else svm
-        dual, bound = max(
-            (svm.dual, svm.objective - svm.gap), (found.dual, bound), key=lambda pair: pair[1]
-        )
-        objective, n_iter = min(objective, svm.objective), svm.n_iter + found.n_iter
-        gap = objective - bound
-        svm = LinearSVM(best.coef, best.intercept, dual, objective, gap, n_iter)
-        if found.gap <= USELESS_GAP * found.objective:
-            break
-    return svm
+    svms, parts = list(svms), {}
+    for i, (problem, svm) in enumerate(zip(problems, svms, strict=True)):
+        if svm.gap > USELESS_GAP * svm.objective:
+            largest = float((problem.u * np.square(problem.Z).sum(axis=1)).max())
+            parts[i] = min(LARGEST_PART, RESOLVED / largest)
+    for smaller in SMALLER:
+        lost = list(parts)
+        tried = [replace(problems[i], u=smaller * parts[i] * problems[i].u) for i in lost]
+        for i, found in zip(lost, _solve_batch(tried, tol, [None] * len(lost)), strict=True):
+            svms[i] = _better(problems[i], svms[i], found)
+            solved = svms[i].gap <= USELESS_GAP * svms[i].objective
+            if solved or found.gap <= USELESS_GAP * found.objective:
+                del parts[i]
+    return svms
+
+
+def _better(problem: Problem, svm: LinearSVM, found: LinearSVM) -> LinearSVM:
+    """Return the better of two SVMs, one of which was found with smaller bounds."""
+    objective = problem.primal(found.coef, problem.slack(found.coef, found.intercept))
+    best = found if objective < svm.objective else svm
+    dual, bound = max(
+        (svm.dual, svm.objective - svm.gap),
+        (found.dual, problem.dual(found.dual)),
+        key=lambda pair: pair[1],
+    )
+    objective, n_iter = min(objective, svm.objective), svm.n_iter + found.n_iter
+    return LinearSVM(best.coef, best.intercept, dual, objective, objective - bound, n_iter)
 
 
 def _or_constant(problem: Problem, svm: LinearSVM) -> LinearSVM:
@@ -379,16 +393,3 @@ def _or_constant(problem: Problem, svm: LinearSVM) -> LinearSVM:
                 svm, coef=np.zeros_like(svm.coef), intercept=sign, objective=cost, gap=gap
             )
     return svm
-
-
-def _balance(dual: np.ndarray, y: np.ndarray) -> None:
-    """Shrink the heavier side of `dual` in place so that sum a_n y_n = 0 holds exactly."""
-    rows = np.flatnonzero(dual)
-    positive = y[rows] > 0
-    sides = {True: rows[positive], False: rows[~positive]}
-    for _ in range(2):  # the second round removes the rounding of the first
-        sums = {side: float(dual[members].sum()) for side, members in sides.items()}
-        if sums[True] == sums[False]:
-            return
-        heavier = sums[True] > sums[False]
-        dual[sides[heavier]] *= sums[not heavier] / sums[heavier]

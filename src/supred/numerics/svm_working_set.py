@@ -145,3 +145,16 @@ def near_margin(slack: np.ndarray, count: int) -> np.ndarray:
     wanted = count - int(chosen.sum())
     chosen[ties[np.linspace(0, len(ties) - 1, wanted).astype(int)]] = True
     return chosen
+
+
+def balance(dual: np.ndarray, y: np.ndarray) -> None:
+    """Shrink the heavier side of `dual` in place so that sum a_n y_n = 0 holds exactly."""
+    rows = np.flatnonzero(dual)
+    positive = y[rows] > 0
+    sides = {True: rows[positive], False: rows[~positive]}
+    for _ in range(2):  # the second round removes the rounding of the first
+        sums = {side: float(dual[members].sum()) for side, members in sides.items()}
+        if sums[True] == sums[False]:
+            return
+        heavier = sums[True] > sums[False]
+        dual[sides[heavier]] *= sums[not heavier] / sums[heavier]
