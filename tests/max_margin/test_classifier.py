@@ -391,3 +391,15 @@ def test_the_penalty_of_tiny_features_is_found(kernel, size):
     assert max(model.C_scores_.values()) > 0.85
     assert model.score(X, y) > 0.9
     assert (model.C_ > 100) == (kernel == "linear")
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-2, 1.0, 1e3])
+@pytest.mark.parametrize("kernel", ["linear", "rbf-diagonal"])
+def test_the_penalty_suits_many_classes_in_any_unit(kernel, size):
+    """Linear SVMs of wide margins need a tiny C, with which those of a kernel are constants."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(10, size=100)
+    X = size * (12.0 * rng.normal(size=(10, 5))[y] + rng.normal(size=(100, 5)))
+    model = MaxMarginProjection(C="auto", kernel=kernel, max_iter=20).fit(X, y)
+    assert max(model.C_scores_.values()) > 0.9
+    assert model.score(X, y) > 0.9

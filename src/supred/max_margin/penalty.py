@@ -15,7 +15,7 @@ from supred.numerics.kernels import scale_gamma
 # From strong to weak: each SVM starts from the one before, whose margin is wider.
 PATH = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 # Features that vary by less in all want a C that is larger by as much, though not by more than the
-# inverse of the second number.
+# inverse of the second number. Where they vary by less than one the path goes on, too.
 LEAST_VARIANCE, LEAST_UNIT = 1e-3, 1e-26
 # Enough to compare accuracies.
 PATH_TOL = 1e-3
@@ -36,7 +36,8 @@ def choose_penalty(
     problem : TaskProblem
     cv : int, splitter or iterable of splits
     unit_free : bool
-        Whether C is for a kernel that does not depend on the unit of the features.
+        Whether C is for a kernel that does not depend on the unit of the features, and is at most
+        one; the SVMs that choose it are then those of features whose variances sum to one.
     n_jobs : int, optional
         Threads that share the folds; the result does not depend on it.
 
@@ -53,15 +54,20 @@ def choose_penalty(
     True
     """
     variance = 0.5 / float(scale_gamma(problem.X, problem.weights.sum(axis=1)))
-    unit = min(max(variance / LEAST_VARIANCE, LEAST_UNIT), 1.0)
-    path = [C / unit for C in PATH]
+    path = list(PATH)
+    if unit_free:
+        path = [C / max(variance, LEAST_VARIANCE * LEAST_UNIT) for C in PATH]
+    elif variance < 1.0:
+        unit = min(max(variance / LEAST_VARIANCE, LEAST_UNIT), 1.0)
+        further = int(np.log10(1.0 / max(variance, LEAST_VARIANCE)) + SAME)
+        path = [C / unit for C in (*PATH, *(PATH[-1] * 10.0 ** np.arange(1, further + 1)))]
     found = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(_path_accuracies)(problem.take(train), problem.take(test), path)
         for train, test in folds(problem, cv)
     )
     means = np.mean(found, axis=0)
     best = int(np.argmax(means >= means.max() - SAME))
-    tried = PATH if unit_free else path
+    tried = list(PATH) if unit_free else path
     return tried[best], dict(zip(tried, means.tolist(), strict=True))
 
 
