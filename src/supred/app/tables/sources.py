@@ -31,7 +31,9 @@ from supred.rows.files.columns import (
     texts_of,
     union,
 )
+from supred.rows.files.labels import REAL, check_kinds, real
 from supred.rows.files.locating import check_same_columns
+from supred.rows.files.readers import FileReader
 from supred.rows.files.row_blocks import RowBlocks
 
 # Sparse rows that would have more numbers than this when written out stay sparse.
@@ -51,11 +53,14 @@ class Source(ABC):
         The columns.
     target : str
         Name of the labels, where the source knows it; empty otherwise.
+    readers : sequence of FileReader
+        The files, where columns may be of other types from one to the next.
     """
 
     title: str
     names: list[str]
     target: str = ""
+    readers: Sequence[FileReader] = ()
 
     @abstractmethod
     def visit(self, function: Visit, names: Sequence[str]) -> Iterable[Any]:
@@ -79,7 +84,8 @@ class Source(ABC):
     def texts(self, name: str) -> Any:
         """Return a column as an Arrow array of texts, null where one is missing."""
         pa = import_pyarrow()
-        found = list(self.visit(_texts, [name]))
+        as_real = REAL in check_kinds(self.readers, name)
+        found = list(self.visit(partial(_texts, as_real=as_real), [name]))
         self.part_lengths = [len(texts) for texts in found]
         return pa.chunked_array([texts.cast(pa.string()) for texts in found], pa.string())
 
@@ -100,7 +106,9 @@ def _distinct(part: Any) -> dict[str, set[str] | None]:
     return {name: distinct_texts(texts_of(part.column(name))) for name in part.column_names}
 
 
-def _texts(part: Any) -> Any:
+def _texts(part: Any, *, as_real: bool) -> Any:
+    if as_real:
+        part = part.set_column(0, part.column_names[0], real(part.column(0)))
     # Each text once: this may travel from the worker of a cluster.
     coded = _named(texts_of, part, part.column_names[0]).dictionary_encode()
     return coded.combine_chunks() if hasattr(coded, "chunks") else coded
@@ -128,7 +136,7 @@ class FileSource(Source):
 
     def __init__(
         self,
-        readers: Sequence[Any],
+        readers: Sequence[FileReader],
         title: str,
         tell: Callable[[float], None] | None = None,
         copy: Path | None = None,

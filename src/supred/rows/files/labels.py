@@ -40,7 +40,7 @@ def labels_in(readers: Sequence[FileReader], name: str) -> np.ndarray:
     ValueError
         If files hold labels of different kinds, or these take far more memory than the files.
     """
-    kinds = _check_kinds(readers, name)
+    kinds = check_kinds(readers, name)
     if isinstance(readers[0], NpyReader):
         return np.concatenate([reader.values(_place(reader, name)) for reader in readers])
     most = most_unpacked(sum(reader.path.stat().st_size for reader in readers))
@@ -94,8 +94,8 @@ def _coded(reader: FileReader, name: str, values: Any, most: int, *, as_real: bo
     try:
         if not is_text and pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
-        if as_real and pa.types.is_integer(values.type):
-            values = values.cast(pa.float64())  # 1 is the label 1.0 of another file
+        if as_real:
+            values = real(values)
         if not pa.types.is_dictionary(values.type):
             values = values.dictionary_encode()
         chunks = [_without_unused(chunk) for chunk in values.chunks]
@@ -123,7 +123,15 @@ def _without_unused(chunk: Any) -> Any:
     return pa.DictionaryArray.from_arrays(indices, chunk.dictionary.take(used))
 
 
-def _check_kinds(readers: Sequence[FileReader], name: str) -> set[str]:
+def real(values: Any) -> Any:
+    """Return whole numbers of an Arrow array as real ones: 1 is the label 1.0 of another file."""
+    pa = import_pyarrow()
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return values.cast(pa.float64()) if pa.types.is_integer(values.type) else values
+
+
+def check_kinds(readers: Sequence[FileReader], name: str) -> set[str]:
     """Return what the labels are; raise a ValueError if they differ from file to file."""
     first: dict[str, FileReader] = {}
     for reader in readers:
