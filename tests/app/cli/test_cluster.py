@@ -1,12 +1,19 @@
 """`supred fit --scheduler`: the same model file, made by the workers of a cluster."""
 
 import json
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from supred.app.cli.main import main
 from supred.app.export.model_file import load_model
+from supred.app.tables.assemble import training_plan
+from supred.app.tables.cluster import ClusterSource
+from supred.app.tables.reading import open_files
 
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
@@ -108,3 +115,70 @@ def test_errors_are_one_line(capsys, tmp_path, address):
         assert len([line for line in err.splitlines() if "error:" in line]) == 1
         assert words in err
     assert not out.exists()
+
+
+def cluster_source(client, *paths):
+    return ClusterSource(client, [str(path) for path in paths])
+
+
+@pytest.fixture
+def at_once():
+    """A client that does the work itself."""
+    return SimpleNamespace(
+        nthreads=lambda: {"one": 1},
+        map=lambda function, *lists, pure: list(map(function, *lists)),
+        gather=lambda found: found,
+    )
+
+
+def test_labels_of_files_that_hold_whole_and_real_numbers(tmp_path, at_once):
+    paths = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
+    parquet.write_table(pyarrow.table({"a": [1.0, 2.0], "y": [1, 2]}), paths[0])
+    parquet.write_table(pyarrow.table({"a": [1.0, 2.0], "y": [2.0, None]}), paths[1])
+    for source in (open_files([str(path) for path in paths])[0], cluster_source(at_once, *paths)):
+        plan = training_plan(source, target="y", drop_unlabelled=True)
+        assert plan.y.tolist() == [1, 2, 2]
+    parquet.write_table(pyarrow.table({"a": [1.0, 2.0], "y": [True, False]}), paths[1])
+    for source in (open_files([str(path) for path in paths])[0], cluster_source(at_once, *paths)):
+        with pytest.raises(ValueError, match="holds whole numbers in .*, but booleans in"):
+            training_plan(source, target="y")
+
+
+@pytest.mark.parametrize("kind", ["text", "coded", "bytes", "lists", "numbers"])
+def test_small_files_that_would_take_much_memory(tmp_path, at_once, kind):
+    n = 40_000
+    columns = {
+        "text": lambda: {"a": pyarrow.array(["a" * 5000] * n)},
+        "coded": lambda: {"a": pyarrow.array(["a" * 5000] * n).dictionary_encode()},
+        "bytes": lambda: {"a": pyarrow.array([b"a" * 5000] * n)},
+        "lists": lambda: {"a": pyarrow.array([[0] * 500] * n)},
+        "numbers": lambda: {f"x{k}": np.zeros(n) for k in range(300)},
+    }
+    path = tmp_path / "t.parquet"
+    table = pyarrow.table(columns[kind]() | {"y": ["a", "b"] * (n // 2)})
+    parquet.write_table(table, path, compression="zstd")
+    del table
+    most = pyarrow.default_memory_pool().max_memory()
+    with pytest.raises(ValueError, match=r"would unpack to|neither numbers nor text"):
+        training_plan(cluster_source(at_once, path), target="y")
+    assert pyarrow.default_memory_pool().max_memory() <= max(most, 250_000_000)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_that_is_written_anew_is_not_mixed_with_what_it_was(tmp_path, at_once, kind):
+    path = tmp_path / f"t.{kind}"
+    write = {"csv": partial(pd.DataFrame.to_csv, index=False), "parquet": pd.DataFrame.to_parquet}
+    write[kind](flowers(), path)
+    source = cluster_source(at_once, path)
+    plan = training_plan(source, target="species")
+    write[kind](flowers(seed=1)[::-1], path)
+    with pytest.raises(ValueError, match="was changed after it was opened"):
+        source.matrix(plan.columns, plan.labelled).compute(scheduler="sync")
+
+
+def test_files_without_row_groups(tmp_path, at_once):
+    path = tmp_path / "t.parquet"
+    with parquet.ParquetWriter(path, pyarrow.schema({"a": pyarrow.int64(), "y": pyarrow.int64()})):
+        pass
+    with pytest.raises(ValueError, match="has no rows"):
+        training_plan(cluster_source(at_once, path), target="y")

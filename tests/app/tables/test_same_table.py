@@ -10,6 +10,7 @@ import pytest
 from supred.app.cli.main import main
 from supred.app.export.model_file import load_model
 from supred.app.tables.cluster import _pieces
+from supred.rows.files.locating import open_reader
 
 distributed = pytest.importorskip("distributed")
 
@@ -151,7 +152,7 @@ def test_the_same_model_from_every_source(name, capsys, tmp_path, address):
 def test_workers_read_every_row_once_wherever_the_file_is_cut(tmp_path):
     csv(tmp_path / "t.csv", base())
     for step in range(1, 60):
-        pieces = _pieces(tmp_path / "t.csv", None, True, step)
+        pieces = _pieces(open_reader(tmp_path / "t.csv"), "csv", True, step, f"{tmp_path} {step}")
         texts = [text for piece in pieces for text in piece.read(["a"])["a"].to_pylist()]
         assert texts == [str(number) for number in NUMBERS[:, 0]]
 
@@ -323,6 +324,7 @@ def test_no_row_of_a_file_without_a_header_is_lost(step, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("".join(",".join(row) + "\n" for row in rows))
     found = []
-    for piece in _pieces(path, None, False, step):
-        found += zip(*piece.read(piece.names).to_pydict().values(), strict=True)
+    reader = open_reader(path, header=False)
+    for piece in _pieces(reader, "csv", False, step, f"{path} {step}"):
+        found += zip(*piece.read(reader.column_names).to_pydict().values(), strict=True)
     assert found == rows

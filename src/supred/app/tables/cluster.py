@@ -2,17 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
+from supred.app.tables.reading import check_growth, check_packed
 from supred.app.tables.sources import Source, Visit, matrix_of
 from supred.app.tables.table import Column, TableError
 from supred.common.arguments import listed
-from supred.rows.files.locating import SUFFIXES, files_of, open_reader
+from supred.rows.files.columns import import_pyarrow
+from supred.rows.files.locating import SUFFIXES, check_same_columns, files_of, open_reader
 from supred.rows.files.parquet import ParquetReader
-from supred.rows.files.text_readers import CsvReader, TextLayout
+from supred.rows.files.readers import FileReader
+from supred.rows.files.text_readers import CsvReader
 
 # Bytes of a text file that a worker reads at a time.
 LEAST_PIECE, MOST_PIECE = 1_000_000, 32_000_000
@@ -24,30 +29,44 @@ class Piece:
 
     Attributes
     ----------
-    file : str
+    file, kind : str
+        Where it is, and its format.
+    header : bool
+        Whether the first line of text names the columns.
     start, stop : int
         First byte and the byte after the last, or the number of a row group and the next.
-    names : tuple of str
-        All columns, as the file has them.
-    layout : TextLayout or None
+    stamp : tuple (size, time, bytes)
+        What the file was when the command began.
+    run : str
+        Of what command this is a part: a worker has a reader of a file for each.
     """
 
     file: str
+    kind: str
+    header: bool
     start: int
     stop: int
-    names: tuple[str, ...]
-    layout: TextLayout | None
+    stamp: tuple[int, int, bytes]
+    run: str
 
     def read(self, columns: Sequence[str]) -> Any:
         """Return some columns as an Arrow table."""
-        if self.layout is None:
-            from pyarrow import parquet
-
-            rows = parquet.ParquetFile(self.file).read_row_group(self.start, columns=list(columns))
-            return rows.select(list(columns))
-        found_at = {name: place for place, name in enumerate(self.names)}
+        reader = _reader(self.file, self.kind, self.header, self.run)
+        (size, _, head), (own_size, _, own_head) = self.stamp, reader.stamp
+        if (size, head) != (own_size, own_head):  # a copy may have another time
+            raise reader.changed()
+        found_at = {name: place for place, name in enumerate(reader.column_names)}
         places = [found_at[name] for name in columns]
-        with open(self.file, "rb") as file:
+        if isinstance(reader, ParquetReader):
+            found = _row_group(reader, places, self.start)
+        else:
+            assert isinstance(reader, CsvReader)
+            found = self._lines(reader, places)
+        return found.rename_columns(list(columns))
+
+    def _lines(self, reader: CsvReader, places: list[int]) -> Any:
+        """Return some columns of the rows that begin in a stretch of text."""
+        with reader.opened() as file:
             if self.start:
                 file.seek(self.start - 1)
                 file.readline()  # the row before, or the rest of a row that began there
@@ -55,13 +74,30 @@ class Piece:
             data = file.read(max(self.stop - begin, 0))
             if data and not data.endswith(b"\n"):
                 data += file.readline()
-        try:
-            found = self.layout.parse(data, self.file, 2 if begin else 1, places)
-        except ValueError:  # again, to name the line
-            with open(self.file, "rb") as file:
+            try:
+                return reader.layout.parse(data, self.file, 2 if begin else 1, places)
+            except ValueError:  # again, to name the line
+                file.seek(0)
                 first_line = 1 + file.read(begin).count(b"\n")
-            found = self.layout.parse(data, self.file, first_line, places)
-        return found.rename_columns(list(columns))
+                return reader.layout.parse(data, self.file, first_line, places)
+
+
+@lru_cache(maxsize=64)
+def _reader(file: str, kind: str, header: bool, run: str) -> FileReader:
+    """Return the reader of a file, the same for all pieces: it knows if the file is changed."""
+    return open_reader(Path(file), kind, header=header)
+
+
+def _row_group(reader: ParquetReader, places: list[int], group: int) -> Any:
+    """Return some columns of a row group; an error if they are far more than the file."""
+    parts, n_bytes = [], 0
+    for part in reader.parts_of_group(places, group):
+        parts.append(part)
+        n_bytes += part.nbytes
+        check_growth(reader.path, reader.title, n_bytes)
+    if not parts:
+        return reader.schema.empty_table().select([reader.column_names[k] for k in places])
+    return import_pyarrow().concat_tables(parts)
 
 
 class ClusterSource(Source):
@@ -84,13 +120,28 @@ class ClusterSource(Source):
         self.client = client
         self.title = listed(paths, 1)
         files = [file for path in paths for file in files_of(path, kind)]
-        size = sum(file.stat().st_size for file in files) // (4 * max(len(client.nthreads()), 1))
-        step = min(max(size, LEAST_PIECE), MOST_PIECE)
-        self.pieces = [piece for file in files for piece in _pieces(file, kind, header, step)]
-        self.names = list(self.pieces[0].names)
-        for piece in self.pieces:
-            if sorted(piece.names) != sorted(self.names):
-                raise TableError(f"{piece.file} and {files[0]} do not have the same columns.")
+        kinds = [kind or SUFFIXES[file.suffix.lower()] for file in files]
+        for file, found in zip(files, kinds, strict=True):
+            if found not in ("csv", "tsv", "parquet"):
+                raise TableError(f"{file}: --scheduler reads CSV, TSV and Parquet files only.")
+        self.readers = [
+            open_reader(file, found, header=header)
+            for file, found in zip(files, kinds, strict=True)
+        ]
+        check_same_columns(self.readers)
+        for reader in self.readers:
+            check_packed(reader)
+        self.names = self.readers[0].column_names
+        size = sum(reader.stamp[0] for reader in self.readers)
+        size //= 4 * max(len(client.nthreads()), 1)
+        step, run = min(max(size, LEAST_PIECE), MOST_PIECE), uuid4().hex
+        self.pieces = [
+            piece
+            for reader, found in zip(self.readers, kinds, strict=True)
+            for piece in _pieces(reader, found, header, step, run)
+        ]
+        if not self.pieces:  # Parquet files without a row group
+            raise TableError(f"{self.title} has no rows.")
 
     def visit(self, function: Visit, names: Sequence[str]) -> list[Any]:
         """Return what a function makes of some columns of each part, in order, on the workers."""
@@ -118,19 +169,17 @@ class ClusterSource(Source):
         )
 
 
-def _pieces(file: Path, kind: str | None, header: bool, step: int) -> list[Piece]:
-    found = kind or SUFFIXES[file.suffix.lower()]
-    if found not in ("csv", "tsv", "parquet"):
-        raise TableError(f"{file}: --scheduler reads CSV, TSV and Parquet files only.")
-    path = str(file.absolute())
-    reader = open_reader(file, found, header=header)
-    names = tuple(reader.column_names)
+def _pieces(reader: FileReader, kind: str, header: bool, step: int, run: str) -> list[Piece]:
+    """Return the parts of a file that are read at a time: row groups, or `step` bytes of text."""
+    size = reader.stamp[0]
     if isinstance(reader, ParquetReader):
-        return [Piece(path, g, g + 1, names, None) for g in range(reader.metadata.num_row_groups)]
-    assert isinstance(reader, CsvReader)
-    size = file.stat().st_size
-    starts = range(reader.body, max(size, reader.body + 1), step)
-    return [Piece(path, s, min(s + step, size), names, reader.layout) for s in starts]
+        stretches = [(g, g + 1) for g in range(reader.metadata.num_row_groups)]
+    else:
+        assert isinstance(reader, CsvReader)
+        starts = range(reader.body, max(size, reader.body + 1), step)
+        stretches = [(start, min(start + step, size)) for start in starts]
+    path = str(reader.path.absolute())
+    return [Piece(path, kind, header, *stretch, reader.stamp, run) for stretch in stretches]
 
 
 def _visited(piece: Piece, names: list[str], function: Visit) -> Any:

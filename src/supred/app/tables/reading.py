@@ -90,13 +90,13 @@ def _read(path: Path, title: str, kind: str, header: bool) -> MemorySource | Spa
 
 def _read_table(path: Path, title: str, kind: str, header: bool) -> Any:
     reader = open_reader(path, kind, header=header, title=title)
-    _check_packed(reader)
+    check_packed(reader)
     parts, n_bytes = [], 0
     for part in reader.parts(list(range(reader.n_columns))):
         parts.append(part)
         n_bytes += part.nbytes
         if isinstance(reader, ParquetReader):
-            _check_growth(path, title, n_bytes)
+            check_growth(path, title, n_bytes)
     if not parts:
         what = "has a header but no rows" if header and kind in ("csv", "tsv") else "has no rows"
         raise TableError(f"{title} {what}.")
@@ -124,7 +124,7 @@ def open_files(
         return SparseSource(files, title), files, found
     readers = [open_reader(file, found, header=header) for file in files]
     for reader in readers:
-        _check_packed(reader, streamed=True)
+        check_packed(reader, streamed=True)
     return FileSource(readers, title, tell, copy if found in TEXT else None), files, found
 
 
@@ -137,7 +137,7 @@ def _read_npz(path: Path, title: str) -> MemorySource:
             # Numbers take eight bytes once they are read, texts what the file declares.
             declared = [archive.getinfo(f"{name}.npy").file_size for name in wanted]
             sizes = [8 * prod(shape) for shape in shapes]
-            _check_growth(path, title, sum(map(max, sizes, declared)))
+            check_growth(path, title, sum(map(max, sizes, declared)))
             arrays = {name: read_array(archive, f"{name}.npy") for name in wanted}
     except TableError:
         raise
@@ -162,17 +162,17 @@ def _read_npz(path: Path, title: str) -> MemorySource:
     return MemorySource.of_matrix(X, title, named, labels)
 
 
-def _check_packed(reader: FileReader, *, streamed: bool = False) -> None:
+def check_packed(reader: FileReader, *, streamed: bool = False) -> None:
     """Raise a TableError if the rows of a Parquet file take far more memory than its size tells."""
     if isinstance(reader, ParquetReader):  # the others take a byte or more for a number
         n_bytes = reader.n_rows * reader.n_columns * 8
         if streamed:  # a batch of the numbers is held at a time, and the label of each row
             batch = min(reader.n_rows, ParquetReader.BATCH_ROWS) * reader.n_columns * 8
             n_bytes = max(batch, reader.n_rows * LABEL_BYTES)
-        _check_growth(reader.path, reader.title, n_bytes)
+        check_growth(reader.path, reader.title, n_bytes)
 
 
-def _check_growth(path: Path, title: str, n_bytes: int) -> None:
+def check_growth(path: Path, title: str, n_bytes: int) -> None:
     """Raise a TableError if a file would take far more memory than its size tells."""
     size = path.stat().st_size
     if n_bytes > most_unpacked(size):

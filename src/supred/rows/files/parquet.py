@@ -90,6 +90,11 @@ class ParquetReader(FileReader):
         """Yield some columns as Arrow tables, one after the other."""
         yield from map(self._spelt_out, self.coded_parts(columns))
 
+    def parts_of_group(self, columns: list[int], group: int) -> Iterator[Any]:
+        """Yield some columns of a row group as Arrow tables, one after the other."""
+        names = [self.column_names[k] for k in columns]
+        yield from map(self._spelt_out, self._batches(names, group, group + 1))
+
     def coded_parts(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as Arrow tables, columns of texts as dictionaries."""
         done = 0
@@ -108,7 +113,9 @@ class ParquetReader(FileReader):
             self._rest = batch[skip:] if len(batch) > skip else None
             skip -= min(skip, len(batch))
 
-    def _batches(self, columns: list[str], first_group: int = 0) -> Iterator[Any]:
+    def _batches(
+        self, columns: list[str], first_group: int = 0, stop: int | None = None
+    ) -> Iterator[Any]:
         """Yield some columns batch by batch, as tables; the file is open meanwhile."""
         from pyarrow import parquet
 
@@ -117,9 +124,10 @@ class ParquetReader(FileReader):
         unread = {name: kind for name, kind in types.items() if _is_unreadable(kind)}
         wanted = [name for name in columns if name not in unread]
         texts = [field.name for field in self.schema if is_string(field.type)]
-        missing = self.n_rows - int(self.group_starts[first_group])
+        stop = self.metadata.num_row_groups if stop is None else stop
+        missing = int(self.group_starts[stop] - self.group_starts[first_group])
         with self.opened() as unchanged:
-            for groups in self._runs(first_group):
+            for groups in self._runs(first_group, stop):
                 self._check_packed(groups, [name for name in wanted if is_string(types[name])])
             try:
                 # With a buffer, pages are read one by one, not a column of a whole row group.
@@ -131,7 +139,7 @@ class ParquetReader(FileReader):
                     read_dictionary=texts,
                 ) as file:
                     # A few groups at a time: the texts of a column are kept until the last batch.
-                    for groups in self._runs(first_group):
+                    for groups in self._runs(first_group, stop):
                         for batch in file.iter_batches(self.BATCH_ROWS, groups, wanted):
                             missing -= batch.num_rows
                             self.check_unchanged(unchanged)
@@ -146,10 +154,10 @@ class ParquetReader(FileReader):
                     f"{self.title} is damaged and cannot be read: {one_line(error)}; write it anew."
                 ) from None
 
-    def _runs(self, first_group: int) -> Iterator[list[int]]:
+    def _runs(self, first_group: int, stop: int) -> Iterator[list[int]]:
         """Yield row groups that follow each other and have the rows of a batch, or one group."""
         run: list[int] = []
-        for group in range(first_group, self.metadata.num_row_groups):
+        for group in range(first_group, stop):
             run.append(group)
             if self.group_starts[group + 1] - self.group_starts[run[0]] >= self.BATCH_ROWS:
                 yield run

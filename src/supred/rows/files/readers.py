@@ -45,6 +45,8 @@ class FileReader(ABC):
     is_sparse : bool
     share : float
         Share of the file that `parts` has read.
+    stamp : tuple (size, time, bytes)
+        What the file was at first: its size, the time of writing and the first bytes.
     dtype : dtype
         What `read` returns: float32 if the file holds just that, else float64.
     """
@@ -64,13 +66,13 @@ class FileReader(ABC):
         # Columns of texts: what is written in the first rows that were read, and their number.
         self._written: dict[str, tuple[str, int]] = {}
         with open(path, "rb") as file:
-            self._stamp = _stamp_of(file)
+            self.stamp = _stamp_of(file)
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
         """Open the file; an error if it is not, or does not stay, what it was at first."""
         if not self.path.is_file():  # to open a pipe would wait for one who writes
-            raise self._changed()
+            raise self.changed()
         with open(self.path, "rb") as file:
             self.check_unchanged(file)
             try:
@@ -82,10 +84,11 @@ class FileReader(ABC):
 
     def check_unchanged(self, file: IO[bytes]) -> None:
         """Raise a ValueError if the open file is not what it was at first."""
-        if _stamp_of(file) != self._stamp:
-            raise self._changed() from None
+        if _stamp_of(file) != self.stamp:
+            raise self.changed() from None
 
-    def _changed(self) -> ValueError:
+    def changed(self) -> ValueError:
+        """Return the error of a file that is not what it was at first."""
         return ValueError(
             f"{self.title} was changed after it was opened; make a new RowBlocks, or run the "
             "command again."
