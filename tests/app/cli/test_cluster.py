@@ -140,7 +140,7 @@ def test_labels_of_files_that_hold_whole_and_real_numbers(tmp_path, at_once):
         assert plan.y.tolist() == [1, 2, 2]
     parquet.write_table(pyarrow.table({"a": [1.0, 2.0], "y": [True, False]}), paths[1])
     for source in (open_files([str(path) for path in paths])[0], cluster_source(at_once, *paths)):
-        with pytest.raises(ValueError, match="holds whole numbers in .*, but booleans in"):
+        with pytest.raises(ValueError, match=r"holds whole numbers in .*, but booleans in"):
             training_plan(source, target="y")
 
 
