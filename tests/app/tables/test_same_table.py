@@ -1,5 +1,6 @@
 """The same table gives the same model, whichever way it comes in; or the same one-line error."""
 
+import gzip
 import itertools
 import json
 
@@ -221,6 +222,7 @@ WRONG = {
     "carriage returns alone": ("a,b,kind\r" + "1,2,x\r" * 3, "end with a carriage return alone"),
     "UTF-16": ("a,b,kind\n1,2,x\n".encode("utf-16-le"), "holds NUL characters"),
     "UTF-16 with a mark": ("a,b,kind\n1,2,x\n".encode("utf-16"), "iconv -f utf-16 -t utf-8"),
+    "compressed": (gzip.compress(b"a,b,kind\n1,2,x\n"), "unpack it if it is compressed"),
     "header only": ("a,b,kind\n", "no rows"),
     "empty": ("", "is empty"),
     "too large": ("a,b,kind\n" + ROW * 2 + "1,1e200,y\n1,2,y\n", "one beyond 1e+100; divide"),
@@ -251,7 +253,7 @@ def test_the_same_error_from_every_source(name, capsys, tmp_path, address):
         ("0 1:2\n1 99999999999:1\n", "is not in svmlight format"),
         ("0 1:2\n1 2147483646:1\n", "at most 100000 can be used"),
         ("inf 1:2\n1 2:1\n" * 3, None),
-        ("x 1:2\n", "is not in svmlight format"),
+        ("x 1:2\n", "a line is not of the form LABEL INDEX:NUMBER"),
         ("", "is empty"),
     ],
 )

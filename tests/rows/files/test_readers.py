@@ -280,6 +280,9 @@ def test_bad_files(tmp_path):
     (tmp_path / "cut.npy").write_bytes((tmp_path / "1.npy").read_bytes()[:-9])
     with pytest.raises(ValueError, match=r"cut.npy is not a readable NPY"):
         RowBlocks(tmp_path / "cut.npy")
+    np.save(tmp_path / "objects.npy", X.astype(object))
+    with pytest.raises(ValueError, match=r"objects.npy is not a .* it holds no array of numbers"):
+        RowBlocks(tmp_path / "objects.npy")
     np.save(tmp_path / "flat.npy", X[:, 0])
     with pytest.raises(ValueError, match=r"flat.npy holds an array of shape \(50,\)"):
         RowBlocks(tmp_path / "flat.npy")

@@ -66,8 +66,8 @@ def files_of(path: Any, format: str | None) -> list[Path]:
             raise FileNotFoundError(f"{file} is not a file.")
         if format is None and file.suffix.lower() not in SUFFIXES:
             raise ValueError(
-                f"{file}: the format cannot be inferred from the name; give format= one of "
-                f"{', '.join(READERS)}."
+                f"{file}: the format cannot be inferred from the name; give format= (--format) one "
+                f"of {', '.join(READERS)}."
             )
     return files
 

@@ -153,7 +153,7 @@ class NpyReader(FileReader):
         except Exception as error:  # NumPy parses the header as an expression of Python's
             reason = one_line(error)
             # it takes what it does not know for a pickle, and tells how to load it
-            if "pickle" in reason:
+            if "pickle" in reason or "objects" in reason:
                 reason = "it holds no array of numbers"
             raise ValueError(f"{self.title} is not a readable NPY file: {reason}") from None
         if not hasattr(mapped, "shape"):

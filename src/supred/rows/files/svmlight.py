@@ -63,9 +63,11 @@ class SvmlightReader(SegmentedReader):
         try:
             return load_svmlight_file(io.BytesIO(data), zero_based=True)
         except (ValueError, IndexError, OverflowError) as error:
+            reason = one_line(error)
+            if "convert" in reason or "literal" in reason:  # Python's own words
+                reason = "a line is not of the form LABEL INDEX:NUMBER INDEX:NUMBER ..."
             raise ValueError(
-                f"{self.title} is not in svmlight format from line {first_line} on: "
-                f"{one_line(error)}"
+                f"{self.title} is not in svmlight format from line {first_line} on: {reason}"
             ) from None
 
 

@@ -341,6 +341,11 @@ def _decoded(data: bytes, title: str, first_line: int) -> str:
     except UnicodeDecodeError as error:
         line = first_line + data[: error.start].count(b"\n")
         marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        if b"\0" in data and not marked:
+            raise ValueError(
+                f"{title} is not a text file: it holds NUL characters; unpack it if it is "
+                "compressed, and give the format that it has."
+            ) from None
         raise ValueError(
             f"{title} is not a text file in UTF-8 (line {line}: {error.reason}); convert it, such "
             f"as with iconv -f {'utf-16' if marked else 'latin1'} -t utf-8."
