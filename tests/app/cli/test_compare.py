@@ -165,3 +165,15 @@ def test_uci_tables_end_with_a_report(supred, tmp_path, name):
     done = [m["name"] for m in json.loads(result.out)["methods"] if m["status"] == "done"]
     assert "LDA" in done
     assert page.exists()
+
+
+def test_without_time_for_any_method_the_report_is_written_all_the_same(supred, table, tmp_path):
+    page, kept, model = (tmp_path / name for name in ("page.html", "kept", "model"))
+    files = ("--out", page, "--save", kept, "--save-model", model)
+    result = supred("compare", table, "--target", "species", "--budget", "1e-9", *files)
+    assert result.code == 1
+    assert "No method finished, so there is no model to save." in result.err
+    assert "error: " not in result.err
+    assert page.exists()
+    assert kept.exists()
+    assert not model.exists()

@@ -61,7 +61,15 @@ def run(options: argparse.Namespace) -> int:
     if options.save is not None:
         save_comparison(comparison, options.save, overwrite=options.force)
         say(options, f"Results: {options.save}")
-    if options.save_model is not None and not comparison.interrupted:
+    if page is not None:
+        write_report(comparison, page, with_model=not options.no_model, overwrite=options.force)
+        say(options, f"Report: {page}")
+        if options.open:
+            webbrowser.open(Path(page).absolute().as_uri())
+    is_done = any(method.status == "done" for method in comparison.methods)
+    if options.save_model is not None and not is_done:
+        say(options, "No method finished, so there is no model to save.")
+    elif options.save_model is not None and not comparison.interrupted:
         sentence = save_best_model(
             comparison,
             table,
@@ -71,14 +79,9 @@ def run(options: argparse.Namespace) -> int:
             overwrite=options.force,
         )
         say(options, sentence)
-    if page is not None:
-        write_report(comparison, page, with_model=not options.no_model, overwrite=options.force)
-        say(options, f"Report: {page}")
-        if options.open:
-            webbrowser.open(Path(page).absolute().as_uri())
     if comparison.interrupted:
         return 130
-    return 0 if any(method.status == "done" for method in comparison.methods) else 1
+    return 0 if is_done else 1
 
 
 def report_path(options: argparse.Namespace) -> str | None:
