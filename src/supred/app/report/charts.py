@@ -13,9 +13,9 @@ from supred.app.comparison.verdict import bytes_text
 from supred.app.report.html import Markup, tag
 from supred.plotting.training_trace import trace_panels
 
-WIDTH = 440
+WIDTH = 460
 ROW_HEIGHT = 22
-NAME_WIDTH, VALUE_WIDTH = 196, 58
+NAME_WIDTH, VALUE_WIDTH = 216, 58
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 14, 44
 LINE_HEIGHT = 13
 TRACE_WIDTH, TRACE_HEIGHT = 350, 210
