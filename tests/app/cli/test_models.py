@@ -140,6 +140,22 @@ def test_info_describes_a_model_and_the_installation(supred, model):
     assert "species" in supred("info", model).out
 
 
+def test_names_do_not_steer_the_terminal(supred, tmp_path):
+    path, model = tmp_path / "\x1b[2J.csv", tmp_path / "m"
+    rows = [f"{k % 2 + k / 99},{('a', chr(27) + '[31mb')[k % 2]}" for k in range(40)]
+    path.write_text("\n".join(["a,y", *rows]) + "\n")
+    fit = supred("fit", path, "--target", "y", "--method", "CategorySpace", "--out", model)
+    assert fit.code == 0
+    for result in (
+        supred("evaluate", model, path),
+        supred("info", model),
+        supred("fit", path, "--target", "z", "--out", model, "--force"),
+    ):
+        assert "\x1b" not in result.out + result.err
+        assert "\\x1b[" in result.out + result.err
+    assert "\x1b[31mb" in supred("predict", model, path).out
+
+
 def test_columns_may_come_in_another_order(supred, model, table):
     rows = [line.split(",") for line in table.read_text().splitlines()]
     turned = "\n".join(",".join(row[:3][::-1]) for row in rows)

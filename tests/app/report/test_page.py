@@ -157,6 +157,12 @@ def test_what_is_not_markup_is_escaped():
     assert tag("p", tag("b", "x"), None, hidden=None) == "<p><b>x</b></p>"
 
 
+def test_a_name_does_not_turn_the_sentence_after_it_around():
+    assert text("always answering '\u202ea' has 66.7 %") == (
+        "always answering &#x27;\\u202ea&#x27; has 66.7 %"
+    )
+
+
 def test_undecodable_text_is_written(tmp_path):
     broken = b"caf\xe9".decode("utf-8", "surrogateescape")
     source = written(made_up(title=broken, classes=[broken, "b", "c", "d"]), tmp_path)

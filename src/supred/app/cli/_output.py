@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from supred.common.letters import visible
+
 
 def say(options: argparse.Namespace, *lines: str) -> None:
     """Tell the user something on standard error."""
     if not options.quiet:
         for line in lines:
-            print(line, file=sys.stderr)
+            print(visible(line), file=sys.stderr)
 
 
 def json_text(value: Any) -> str:
@@ -25,10 +27,10 @@ def print_json(value: Any) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines for people: letters that standard output cannot write become escapes."""
+    """Print lines for people: letters that cannot be written, or not be seen, become escapes."""
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        print(line.encode(encoding, "backslashreplace").decode(encoding))
+        print(visible(line).encode(encoding, "backslashreplace").decode(encoding))
 
 
 def aligned(rows: list[list[str]]) -> Iterable[str]:

@@ -1,9 +1,10 @@
 """Describe a saved model, or this installation."""
 
 import argparse
+from collections.abc import Iterator
 from typing import Any
 
-from supred.app.cli._output import print_json
+from supred.app.cli._output import print_json, print_lines
 from supred.app.comparison.methods import METHODS
 from supred.app.comparison.result import versions
 from supred.app.export.model_file import load_table_model
@@ -21,17 +22,22 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(document)
         return 0
+    print_lines(_lines(document))
+    return 0
+
+
+def _lines(document: dict[str, Any]) -> Iterator[str]:
+    """Yield a description, for people."""
     for name, value in document.items():
         if isinstance(value, dict):
-            print(f"{name}:")
+            yield f"{name}:"
             width = max((len(key) for key in value), default=0)
             for key, item in value.items():
-                print(f"  {key.ljust(width)}  {item}")
+                yield f"  {key.ljust(width)}  {item}"
         elif isinstance(value, list):
-            print(f"{name}: {', '.join(str(item) for item in value)}")
+            yield f"{name}: {', '.join(str(item) for item in value)}"
         else:
-            print(f"{name}: {value}")
-    return 0
+            yield f"{name}: {value}"
 
 
 def _model(path: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from supred.app.cli.parser import make_parser
+from supred.common.letters import visible
 
 # Exit codes, for scripts.
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -113,7 +114,7 @@ def _warn(options: argparse.Namespace) -> Callable[..., None]:
     ) -> None:
         if issubclass(category, UserWarning) and not getattr(options, "quiet", False):
             text = " ".join(str(message).split())
-            print(f"supred {options.command}: warning: {text}", file=sys.stderr)
+            print(f"supred {options.command}: warning: {visible(text)}", file=sys.stderr)
 
     return show
 
@@ -130,7 +131,7 @@ def _text_of(error: Exception) -> str:
 
 
 def _fail(options: argparse.Namespace, text: str, code: int) -> int:
-    print(f"supred {options.command}: error: {text}", file=sys.stderr)
+    print(f"supred {options.command}: error: {visible(text)}", file=sys.stderr)
     if code == BAD_INPUT:
         try:
             sys.stdout.flush()

@@ -3,6 +3,8 @@
 from html import escape
 from typing import Any
 
+from supred.common.letters import visible
+
 
 class Markup(str):
     """Text that is HTML already; only `tag` and `join` make it."""
@@ -23,7 +25,8 @@ def text(value: Any) -> Markup:
     """
     if isinstance(value, Markup):
         return value
-    return Markup(escape(str(value).encode("utf-8", "replace").decode("utf-8"), quote=True))
+    found = visible(str(value)).encode("utf-8", "replace").decode("utf-8")
+    return Markup(escape(found, quote=True))
 
 
 def join(*parts: Any) -> Markup:
