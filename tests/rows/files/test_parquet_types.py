@@ -1,10 +1,13 @@
 """Columns of Parquet files of all types: read as what they are, or not read at all."""
 
+import io
+
 import numpy as np
 import pytest
 
 from supred import RowBlocks
 from supred.rows.files.parquet import ParquetReader
+from supred.rows.files.parquet_pages import unpacked_bytes
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -75,3 +78,62 @@ def test_texts_that_unpack_to_far_more_than_the_file(asked, tmp_path):
         list(ParquetReader(path).parts([0]))
     assert not asked
     assert RowBlocks(path, columns=["y"]).read(0, 3).tolist() == [[0], [1], [0]]
+
+
+def _varint(number):
+    """Return a whole number as Thrift writes it."""
+    number, content = 2 * number, b""
+    while number > 127:
+        content, number = content + bytes([number & 127 | 128]), number >> 7
+    return content + bytes([number])
+
+
+def _with_larger_page(content, size):
+    """Put a page of so many bytes in the place of the only one; the footer does not tell."""
+    page = pyarrow.compress(bytes(size), "zstd", asbytes=True)
+    sizes = [b"\x15" + _varint(number) for number in (0, size, len(page))]
+    values = b"\x2c\x15" + _varint(4_000) + b"\x15\x00\x15\x06\x15\x06\x00\x00"
+    page = b"".join(sizes) + values + page
+    chunk = parquet.ParquetFile(io.BytesIO(content)).metadata.row_group(0).column(0)
+    place, n_bytes = chunk.data_page_offset, chunk.total_compressed_size
+    assert len(page) <= n_bytes
+    return content[:place] + page.ljust(n_bytes, b"\0") + content[place + n_bytes :]
+
+
+def test_a_page_that_unpacks_to_far_more_than_the_footer_says(asked, tmp_path):
+    """It is unpacked as a whole, however few of its values are wanted."""
+    path, file = tmp_path / "t.parquet", io.BytesIO()
+    table = pyarrow.table({"a": np.random.default_rng(0).normal(size=4_000)})
+    parquet.write_table(table, file, use_dictionary=False, compression="zstd")
+    honest = file.getvalue()
+    path.write_bytes(_with_larger_page(honest, 200_000_000))
+    with pytest.raises(ValueError, match=r"t\.parquet has \d+ bytes, and parts .* to 200000000 at"):
+        RowBlocks(path).read(0, 2)
+    assert not asked
+    path.write_bytes(honest)
+    assert RowBlocks(path).read(0, 2).shape == (2, 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"data_page_version": "2.0"}, {"use_dictionary": False}])
+def test_what_the_pages_of_a_column_take(options, tmp_path):
+    """The footer of an honest file says it too, with the headers of the pages."""
+    path = tmp_path / "t.parquet"
+    numbers = np.random.default_rng(0).integers(1000, size=15_000) * 1.5
+    table = pyarrow.table({"a": numbers, "b": [f"t{k % 7}" for k in range(len(numbers))]})
+    parquet.write_table(table, path, **options)
+    with parquet.ParquetFile(path) as file, path.open("rb") as content:
+        for column in range(2):
+            chunk = file.metadata.row_group(0).column(column)
+            n_bytes = unpacked_bytes(content, chunk)
+            assert 0 <= chunk.total_uncompressed_size - n_bytes <= 200
+    RowBlocks(path, columns=["a"]).read(0, len(numbers))
+
+
+def test_headers_of_pages_that_cannot_be_read(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow.table({"a": np.arange(N) % 2.0}), path, use_dictionary=False)
+    content = path.read_bytes()
+    for damage in (b"\xff" * 20, b"\x15\x00\x00", bytes(20), b"\x1c" * 40):
+        path.write_bytes(content[:4] + damage + content[4 + len(damage) :])
+        with pytest.raises(ValueError, match=r"t\.parquet is damaged and cannot be read: "):
+            RowBlocks(path).read(0, 2)

@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from supred.common.arguments import one_line
 from supred.rows.files.columns import Column, check_names, import_pyarrow, is_string
+from supred.rows.files.parquet_pages import unpacked_bytes
 from supred.rows.files.readers import FileReader, most_unpacked
 
 # What pandas calls the index of a frame if it has no name.
@@ -54,6 +55,7 @@ class ParquetReader(FileReader):
         self.use([Column(name, "number") for name in self.names], range(self.n_columns))
         sizes = [self.metadata.row_group(g).num_rows for g in range(self.metadata.num_row_groups)]
         self._check_sizes(sizes)
+        self._page_bytes: dict[str, int] = {}  # what was found of each column
         self.group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
 
     def _check_sizes(self, sizes: list[int]) -> None:
@@ -129,6 +131,7 @@ class ParquetReader(FileReader):
         with self.opened() as unchanged:
             for groups in self._runs(first_group, stop):
                 self._check_packed(groups, [name for name in wanted if is_string(types[name])])
+            self._check_pages(unchanged, wanted)
             try:
                 # With a buffer, pages are read one by one, not a column of a whole row group.
                 with parquet.ParquetFile(
@@ -150,9 +153,12 @@ class ParquetReader(FileReader):
                 if missing:
                     raise ValueError(f"{missing} rows are not there")
             except Exception as error:  # of many kinds, on several lines
-                raise ValueError(
-                    f"{self.title} is damaged and cannot be read: {one_line(error)}; write it anew."
-                ) from None
+                raise self._damaged(error) from None
+
+    def _damaged(self, error: Exception) -> ValueError:
+        return ValueError(
+            f"{self.title} is damaged and cannot be read: {one_line(error)}; write it anew."
+        )
 
     def _runs(self, first_group: int, stop: int) -> Iterator[list[int]]:
         """Yield row groups that follow each other and have the rows of a batch, or one group."""
@@ -193,6 +199,24 @@ class ParquetReader(FileReader):
                 column = places[name]
                 sizes[name] = sum(part.column(column).total_uncompressed_size for part in parts)
         self._check_texts(sizes, sum(part.num_rows for part in parts))
+
+    def _check_pages(self, file: IO[bytes], names: list[str]) -> None:
+        """Raise a ValueError if pages of columns, one of each at a time, take too much memory."""
+        new, schema = [name for name in names if name not in self._page_bytes], self.metadata.schema
+        places = {schema.column(k).path: k for k in range(len(schema))} if new else {}
+        groups = [self.metadata.row_group(g) for g in range(self.metadata.num_row_groups)]
+        try:
+            for name in new:
+                chunks = (group.column(places[name]) for group in groups)
+                self._page_bytes[name] = max(unpacked_bytes(file, c) for c in chunks)
+        except (OSError, KeyError, ValueError) as error:
+            raise self._damaged(error) from None
+        n_bytes, size = sum(self._page_bytes[name] for name in names), self.path.stat().st_size
+        if n_bytes > max(MOST_TEXT_BYTES, TEXT_GROWTH * size):
+            raise ValueError(
+                f"{self.title} has {size} bytes, and parts of it would unpack to {n_bytes} at a "
+                "time, too many for a file of this size; if you trust it, save it as NPY or CSV."
+            )
 
     def _check_texts(self, sizes: dict[str, int], n_rows: int) -> None:
         """Raise a ValueError if the texts of columns take more memory than they may."""
