@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "export" / "main.c"
-FLAGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+FLAGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic"]
 
 MAIN_JS = """\
 import { predict } from "./model.mjs";

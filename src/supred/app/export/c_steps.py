@@ -64,9 +64,8 @@ class Body:
         place = self.n
         for k, values in enumerate(inputs.categories):
             for value in values:
-                self.lines.append(
-                    f"{target}[{place}] = {self.name}_same(texts[{k}], {quoted(value)});"
-                )
+                same = f"{self.name}_same(texts[{k}], {quoted(value)})"
+                self.lines.append(f"{target}[{place}] = ({self.real}){same};")
                 place += 1
         self.value, self.n = target, place
 
