@@ -180,7 +180,7 @@ def test_labels_of_single_classes_have_the_axes_of_these_classes(wine):
             {},
             "y holds None in row 1, column 2",
         ),
-        (lambda Y: pd.DataFrame(Y, columns=list("abab")), {}, "two columns have the name 'a'"),
+        (lambda Y: pd.DataFrame(Y, columns=list("abab")), {}, "2 columns have the name 'a'"),
         (lambda Y: np.column_stack([Y, np.zeros(240)]), {}, "no row has label 4"),
         (lambda Y: np.column_stack([Y, np.ones(240)]), {}, "every row has label 4"),
         (lambda Y: Y, {"class_weight": "balanced"}, "cannot be combined with a matrix of labels"),

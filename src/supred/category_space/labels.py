@@ -1,5 +1,6 @@
 """Labels of rows: one class each, or several labels as a 0/1 matrix."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +78,7 @@ def read_label_matrix(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     ([0, 1], [True, True])
     """
     labels = label_names(y.columns) if hasattr(y, "columns") else np.arange(np.shape(y)[1])
-    entries = y.toarray() if sparse.issparse(y) else as_labels(y)
+    entries: Any = y.toarray() if sparse.issparse(y) else as_labels(y)
     if len(entries) != n_rows:
         raise ValueError(f"y has {len(entries)} rows, but X has {n_rows}; give one for each row.")
     missing = is_missing(entries).reshape(entries.shape)
@@ -108,9 +109,9 @@ def label_names(columns: Any) -> np.ndarray:
     ['a', "('b', 1)"]
     """
     names = [name if isinstance(name, str | int | float) else str(name) for name in columns]
-    twice = [name for k, name in enumerate(names) if name in names[:k]]
-    if twice:
-        raise ValueError(f"y: two columns have the name {twice[0]!r}; give each label its own.")
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise ValueError(f"y: {count} columns have the name {name!r}; give each label its own.")
     kind = getattr(getattr(columns, "dtype", None), "kind", "O")
     return np.asarray(columns) if kind in "biufU" else np.array(names, dtype=object)
 
