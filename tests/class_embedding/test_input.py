@@ -170,3 +170,14 @@ def test_a_class_instead_of_a_classifier():
     message = r"classifier=KNeighborsClassifier is a class; give an instance, .*Classifier\(\)"
     with pytest.raises(ValueError, match=message):
         spectral(classifier=KNeighborsClassifier).fit(X, some)
+
+
+def test_similarities_are_not_taken_for_distances():
+    X, _, some = roll(300, 60)
+    D = cdist(X, X)
+    model = ClassConstrainedEmbedding(affinity="precomputed")
+    for similarities in (np.exp(-D), D.max() - D):
+        with pytest.raises(ValueError, match="X holds no distances"):
+            model.fit(similarities, some)
+    with pytest.warns(UserWarning, match="the distances in X differ by up to"):
+        model.fit(np.triu(D), some)

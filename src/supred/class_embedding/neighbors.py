@@ -216,6 +216,8 @@ class GivenDistances:
                 "X must be square with affinity='precomputed' (distances between the training "
                 f"rows); got shape {D.shape}."
             )
+        if not sparse.issparse(D):
+            _check_distances(D)
         graph = self._graph(D, itself=False)
         if graph.nnz > 1 and graph.data.min() == graph.data.max() > 0:
             warn_caller(
@@ -274,6 +276,22 @@ class GivenDistances:
         np.maximum.at(farthest, heads, values)
         values = np.where(values <= ROUNDING_OF_DISTANCES * farthest[heads], 0.0, values)
         return sparse.csr_array((values**2, (heads, tails)), shape=D.shape)
+
+
+def _check_distances(D: np.ndarray) -> None:
+    """Raise a ValueError for what must be similarities, and warn of distances that differ."""
+    itself, largest = np.diagonal(D), D.max(axis=1)
+    if itself.min() > D.min() and (itself == largest).all():
+        raise ValueError(
+            "X holds no distances, as affinity='precomputed' needs them: in each row the largest "
+            "number is that of the row itself. Of similarities between 0 and 1 take one minus them."
+        )
+    difference = np.abs(D - D.T).max()
+    if difference > 1e-5 * largest.max():
+        warn_caller(
+            f"the distances in X differ by up to {difference:.3g} from their transpose; of two "
+            "rows, each is taken for a neighbour by its own. Check how X was computed.",
+        )
 
 
 def _graph_of(X: Any, Y: Any, indices: np.ndarray) -> sparse.csr_array:
