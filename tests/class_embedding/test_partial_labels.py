@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,15 @@ def test_large_labels_beside_missing_ones():
     pd = pytest.importorskip("pandas")
     y = pd.Series([2**60, 2**60 + 1, None], dtype="Int64")
     assert encode_partial_labels(y)[0].tolist() == [2**60, 2**60 + 1]
+
+
+@pytest.mark.parametrize("missing", [-1, None, np.nan])
+def test_marks_that_numpy_made_strings_of_are_told(missing):
+    with pytest.warns(UserWarning, match=f"'{missing}' is a class like all others"):
+        classes, _ = encode_partial_labels(np.array(["a", "b", str(missing)]))
+    assert len(classes) == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encode_partial_labels(np.array(["-1", "1"]))
+        encode_partial_labels(np.array(["a", "b", missing], dtype=object))
+        encode_partial_labels(["a", "b", missing])

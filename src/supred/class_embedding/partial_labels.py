@@ -9,6 +9,7 @@ from sklearn.utils.validation import column_or_1d
 from supred.base.validation import check_weights
 from supred.common.arguments import check_one_per_row, check_unmasked
 from supred.common.labels import as_labels, as_they_are, encode_labels, is_missing
+from supred.common.warn import warn_caller
 
 
 def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -34,9 +35,22 @@ def encode_partial_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
                 "if -1 is one of your classes, give it another name."
             ) from error
         raise
+    if labelled.all() and classes.dtype.kind == "U":
+        _warn_of_words(classes)
     class_index = np.full(len(labelled), -1)
     class_index[labelled] = found
     return classes, class_index
+
+
+def _warn_of_words(classes: np.ndarray) -> None:
+    """Warn where NumPy seems to have made strings of what stood for no label."""
+    words = [label for label in classes.tolist() if label in ("-1", "None", "nan")]
+    numbers = all(label.lstrip("-").isdecimal() for label in classes.tolist())
+    if words and not numbers:
+        warn_caller(
+            f"{words[0]!r} is a class like all others, since y is an array of strings; to mark "
+            "rows without a label make it an array of objects (dtype=object) with -1, None or NaN.",
+        )
 
 
 def split_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -16,6 +16,7 @@ from supred.common.arguments import one_line
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 # Letters of a name that an error shows.
 LONGEST_NAME = 80
+_EXISTS = "{} exists; choose another name or pass --force (in Python overwrite=True)."
 # The name of a file for the moment before it replaces another.
 PASSING = re.compile(r"\.supred-[0-9a-f]{32}")
 
@@ -44,7 +45,7 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool) -> None:
     if path.is_symlink():  # still
         raise OutputExistsError(f"{path} is a link that leads back to itself; name another file.")
     if path.exists() and not overwrite:
-        raise OutputExistsError(f"{path} exists; choose another name or pass --force.")
+        raise OutputExistsError(_EXISTS.format(path))
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"the folder {path.absolute().parent} does not exist; make it.")
     if not os.access(path.absolute().parent, os.W_OK):
@@ -193,7 +194,7 @@ def _give_name(descriptor: int, path: Path) -> None:
         source = f"/proc/self/fd/{descriptor}"
         os.link(source, path, src_dir_fd=root, follow_symlinks=True)
     except FileExistsError:
-        raise OutputExistsError(f"{path} exists; choose another name or pass --force.") from None
+        raise OutputExistsError(_EXISTS.format(path)) from None
     finally:
         os.close(root)
 
@@ -212,7 +213,7 @@ def _hidden(folder: Path) -> Opened:
                 path.touch(exist_ok=False)  # claims the name: not every disk has links
             os.replace(name, path)
         except FileExistsError:
-            raise OutputExistsError(f"{path} exists; pass --force.") from None
+            raise OutputExistsError(_EXISTS.format(path)) from None
 
     def discard() -> None:
         with suppress(FileNotFoundError):
