@@ -82,6 +82,18 @@ def test_closed_streams(arguments, closed, message, model, table):
         assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /dev/full")
+def test_messages_that_nobody_can_read_end_no_work(table, tmp_path):
+    out = tmp_path / "m"
+    start = f"{sys.executable} -m supred.app.cli"
+    options = f"--target species --method LowDimSVC --set max_iter=1 --out {out}"
+    for arguments, code in ((f"fit {table} {options}", 0), (f"predict {out} {table}.none", 2)):
+        command = f"{start} {arguments} 2>/dev/full"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        assert done.returncode == code
+    assert out.exists()
+
+
 def test_every_command_has_a_line_of_help(capsys):
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out

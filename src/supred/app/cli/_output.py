@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +14,15 @@ def say(options: argparse.Namespace, *lines: str) -> None:
     """Tell the user something on standard error."""
     if not options.quiet:
         for line in lines:
-            print(visible(line), file=sys.stderr)
+            to_stderr(line)
+
+
+def to_stderr(line: str) -> None:
+    """Write a line to standard error; one that cannot be written ends no work."""
+    try:
+        print(visible(line), file=sys.stderr, flush=True)
+    except OSError:  # nobody reads it any more, or a disk is full
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def json_text(value: Any) -> str:

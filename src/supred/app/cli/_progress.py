@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Self
 
+from supred.app.cli._output import to_stderr
+
 # Seconds until the first line, and between two lines, where stderr is not a terminal.
 FIRST, BETWEEN = 1.0, 10.0
 PASSES = "{desc}: pass {n:.1f} of about {total} |{bar:30}| [{elapsed}, {remaining} left]"
@@ -52,7 +54,7 @@ class MethodProgress(_Progress):
             self.bar.refresh()
         elif self.shown and fold == 0:
             verb = "tuning " if name in self.seen else ""
-            print(f"{verb}{name} ...", file=sys.stderr)
+            to_stderr(f"{verb}{name} ...")
             self.seen.add(name)
 
 
@@ -86,7 +88,7 @@ class RowProgress(_Progress):
             self.bar.update(n_rows / self.n_rows)
         now = time.monotonic()
         if now >= self.next:
-            print(f"{self.what}: {self.sentence(now - self.begun)}", file=sys.stderr, flush=True)
+            to_stderr(f"{self.what}: {self.sentence(now - self.begun)}")
             self.next = now + BETWEEN
 
     def sentence(self, seconds: float) -> str:

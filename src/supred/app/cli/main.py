@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from supred.app.cli._output import to_stderr
 from supred.app.cli.parser import make_parser
-from supred.common.letters import visible
 
 # Exit codes, for scripts.
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -114,7 +114,7 @@ def _warn(options: argparse.Namespace) -> Callable[..., None]:
     ) -> None:
         if issubclass(category, UserWarning) and not getattr(options, "quiet", False):
             text = " ".join(str(message).split())
-            print(f"supred {options.command}: warning: {visible(text)}", file=sys.stderr)
+            to_stderr(f"supred {options.command}: warning: {text}")
 
     return show
 
@@ -131,7 +131,7 @@ def _text_of(error: Exception) -> str:
 
 
 def _fail(options: argparse.Namespace, text: str, code: int) -> int:
-    print(f"supred {options.command}: error: {visible(text)}", file=sys.stderr)
+    to_stderr(f"supred {options.command}: error: {text}")
     if code == BAD_INPUT:
         try:
             sys.stdout.flush()
