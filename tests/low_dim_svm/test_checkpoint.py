@@ -141,6 +141,7 @@ def test_another_fit_is_refused(tmp_path, monkeypatch):
     refused(r"centers \('kmeans' there", X, Y, centers=X[:25])
     refused(r"shape of X \(300 x 4 there, 299 x 4 here\)", X[:-1], Y[:-1])
     refused("rows of X", X + 1, Y)
+    refused("rows of X", X + 1e-12 * (np.arange(len(X)) == 2)[:, None], Y)
     refused("precision of X", X.astype(np.float32), Y)
     refused("y ", X, Y[::-1])
     refused("weights of y", X, Y, np.arange(1.0, 301))

@@ -21,10 +21,10 @@ from supred.common.arguments import (
 )
 from supred.common.arrays import on_host, type_name
 from supred.common.files import check_output
-from supred.rows.blocks import rows_of
+from supred.rows.blocks import parts_of, rows_of
 
-# Rows that tell one data set from another.
-ROWS_LOOKED_AT = 64
+# Numbers of rows whose checksum is made at a time.
+NUMBERS_AT_ONCE = 2**20
 # No number of a state is larger: squares of the product of two such numbers are finite.
 LARGEST_NUMBER = 1e60
 LARGEST_SEED = 2**32 - 1
@@ -168,7 +168,7 @@ def parameters_identity(parameters: dict[str, Any], free: Sequence[str]) -> dict
 def data_identity(
     rows: str, labels: str, X: Any, class_index: np.ndarray, weights: np.ndarray
 ) -> dict[str, str]:
-    """Describe rows, labels and weights; of the rows a few are looked at.
+    """Describe rows, labels and weights, in one pass over the rows.
 
     Parameters
     ----------
@@ -178,12 +178,11 @@ def data_identity(
     class_index, weights : ndarrays of shape (n_rows,)
     """
     n_rows = X.shape[0]
-    some = np.unique(np.linspace(0, n_rows - 1, ROWS_LOOKED_AT).astype(int))
-    taken = on_host(rows_of(X).take(some))
+    seen = rows_of(X).sum(_checksum, np.arange(n_rows))
     return {
         f"shape of {rows}": f"{n_rows} x {X.shape[1]}",
         f"precision of {rows}": str(type_name(X)),
-        f"rows of {rows}": _digest_of_rows(taken),
+        f"rows of {rows}": f"{int(seen[0]):016x}",
         labels: digest(class_index),
         f"weights of {labels}": digest(weights if weights.strides[0] else weights[:1]),
     }
@@ -197,14 +196,32 @@ def digest(array: np.ndarray) -> str:
     return seen.hexdigest()[:12]
 
 
-def _digest_of_rows(rows: Any) -> str:
-    """Return the digest of rows, the same one for arrays and sparse matrices."""
-    if not sparse.issparse(rows):
-        return digest(rows)
-    seen = hashlib.sha256(f"{rows.shape} {rows.dtype}".encode())
-    for row in range(rows.shape[0]):  # one at a time: there may be millions of columns
-        seen.update(rows[row : row + 1].toarray().data)
-    return seen.hexdigest()[:12]
+def _checksum(block: Any, places: Any) -> np.ndarray:
+    """Return a number that tells rows from others, the same in whatever form and blocks they are.
+
+    It is a sum over the numbers that are not zero, modulo 2^64.
+    """
+    block, places = on_host(block), on_host(places).astype(np.uint64)
+    if sparse.issparse(block):
+        stored = block.tocsr()
+        at = np.repeat(places, np.diff(stored.indptr)), stored.indices.astype(np.uint64)
+        return _mixed(stored.data, *at)
+    columns = np.arange(block.shape[1], dtype=np.uint64)
+    total = np.zeros(1, dtype=np.uint64)
+    for part in parts_of(len(block), max(1, NUMBERS_AT_ONCE // len(columns))):
+        total += _mixed(block[part], places[part, None], columns)
+    return total
+
+
+def _mixed(values: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Return the sum of what numbers and their places make: nothing of a zero."""
+    bits = np.ascontiguousarray(values + 0.0)  # -0.0 is 0.0
+    mixed = bits.view(f"u{bits.itemsize}").astype(np.uint64)
+    mixed *= (column << np.uint64(1) | np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= (row << np.uint64(1) | np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(32)
+    return np.atleast_1d(mixed.sum(dtype=np.uint64))
 
 
 def _described(value: Any, name: str) -> str:
