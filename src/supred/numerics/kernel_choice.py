@@ -141,8 +141,10 @@ def distinct_members(X: Any, members: np.ndarray) -> tuple[np.ndarray, np.ndarra
     (array([0, 1, 2]), array([0, 1, 2, 0]))
     """
     _, copies = distinct_rows(X)
-    _, groups = np.unique(members, axis=0, return_inverse=True)
-    keys = copies * (groups.max() + 1) + groups.ravel()
+    # As strings: while NumPy compares rows it takes an interrupt for an error of their types.
+    packed = np.packbits(members, axis=1)
+    groups = np.unique(packed.view(f"S{packed.shape[1]}"), return_inverse=True)[1].ravel()
+    keys = copies * (groups.max() + 1) + groups
     _, first, same = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return first[order], np.argsort(order)[same]
