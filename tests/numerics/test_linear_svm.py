@@ -283,3 +283,16 @@ def test_svms_beside_large_bounds_are_tried_again_together(monkeypatch):
     assert len(tried) <= 2 * 6
     for svm, y in zip(svms, signs.T, strict=True):
         assert svm.objective <= 0.95 * 4e28 * 2 * min(np.sum(y > 0), np.sum(y < 0))
+
+
+@pytest.mark.parametrize("n_rows", [2, 8, 200])
+def test_bounds_beyond_what_a_dual_variable_can_reach_change_nothing(n_rows):
+    """The dual variables of both signs have one sum: those of a heavy class cannot use more."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(n_rows) % 2, 1.0, -1.0)
+    Z = rng.normal(size=(n_rows, 3)) + 2.0 * y[:, None]
+    light = solve_linear_svm(Z, y, np.where(y > 0, 1e6, 1e4), tol=1e-6)
+    heavy = solve_linear_svm(Z, y, np.where(y > 0, 1e28, 1e4), tol=1e-6)
+    assert heavy.objective == pytest.approx(light.objective, rel=1e-3)
+    np.testing.assert_allclose(heavy.coef, light.coef, rtol=1e-2, atol=1e-3)
+    assert heavy.gap <= 1e-3 * heavy.objective

@@ -19,7 +19,7 @@ import numpy as np
 from supred.common.threads import map_in_threads
 from supred.numerics.svm_batch import MOST_MU
 from supred.numerics.svm_interior_point import interior_point
-from supred.numerics.svm_working_set import FEWEST, Problem, WorkingSet, balance
+from supred.numerics.svm_working_set import FEWEST, Problem, WorkingSet, balance, within_reach
 
 DEFAULT_TOL = 1e-4
 # Problems up to this many rows are solved in one piece.
@@ -212,7 +212,9 @@ def _solve_columns(
             sign = float(y_used[0]) if len(y_used) else 0.0
             svms[k] = LinearSVM(np.zeros(Z.shape[1]), sign, np.zeros(len(y)), 0.0, 0.0, 0)
             continue
-        frame, Z_used, u_used = shared or _Frame.of(Z[rows], u[rows, k])
+        bounds = within_reach(y_used, u[rows, k])
+        together = shared if shared and (bounds == u[:, k]).all() else None
+        frame, Z_used, u_used = together or _Frame.of(Z[rows], bounds)
         problems.append(Problem(Z_used, y_used, u_used))
         frames.append(frame)
         members.append(rows)

@@ -19,6 +19,8 @@ FEWEST = 50
 LITTLE = 1e-2
 # A row this close to its margin is on it.
 ON_MARGIN = 1e-9
+# Bounds larger than those of the other sign together by more than this factor are taken as such.
+BEYOND_REACH = 1e3
 
 
 @dataclass(frozen=True)
@@ -158,3 +160,13 @@ def balance(dual: np.ndarray, y: np.ndarray) -> None:
             return
         heavier = sums[True] > sums[False]
         dual[sides[heavier]] *= sums[not heavier] / sums[heavier]
+
+
+def within_reach(y: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Return the bounds, those far beyond what a dual variable can reach made smaller.
+
+    As sum a_n y_n = 0, no a_n is larger than the bounds of the other sign together, and whatever
+    bound is beyond that has the same solution.
+    """
+    sums = {sign: float(u[y == sign].sum()) for sign in (-1.0, 1.0)}
+    return np.minimum(u, BEYOND_REACH * np.where(y > 0, sums[-1.0], sums[1.0]))
