@@ -164,11 +164,19 @@ def test_an_interrupted_fit_goes_on(
         (["--stream", "--target", "width"], "it looks like a quantity"),
         (["--target", "species", "--method", "CategorySpace", "--checkpoint", "c"],
          "--checkpoint cannot be combined with CategorySpace"),
+        (["--stream", "--target", "species", "--cache", "none"], "--cache none: there is no such"),
+        (["--stream", "--target", "species", "--checkpoint", "none/c"], "does not exist; make"),
     ],
 )  # fmt: skip
 def test_bad_options(supred, table, tmp_path, arguments, message):
     result = supred("fit", table, *arguments, "--out", tmp_path / "m")
     assert message in result.error_line
+
+
+def test_a_checkpoint_is_not_the_model(supred, table, tmp_path):
+    files = ("--out", tmp_path / "m", "--checkpoint", tmp_path / "m")
+    line = supred("fit", table, "--target", "species", "--method", "LowDimSVC", *files).error_line
+    assert "is named by both --out and --checkpoint" in line
 
 
 def test_bad_tables(supred, table, model, tmp_path):
@@ -231,7 +239,7 @@ def test_text_is_copied_once_and_the_copy_is_removed(supred, table, tmp_path, mo
     assert len(seen) == 1
     np.testing.assert_array_equal(direct.estimator.coef_, copied.estimator.coef_)
     line = supred("fit", table, *fit, "--cache", tmp_path / "no", "--out", tmp_path / "c")
-    assert "No such file" in line.error_line
+    assert "there is no such folder" in line.error_line
     line = supred("fit", table, "--target", "species", "--no-cache", "--out", tmp_path / "c")
     assert "--cache and --no-cache are for --stream" in line.error_line
 

@@ -1,6 +1,7 @@
 """Train one method on a table and save the model."""
 
 import argparse
+import os
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from supred.app.cli._input import check_outputs, read_training
 from supred.app.cli._output import print_json, say
 from supred.app.export.model_file import TableModel, save_model
 from supred.app.tables.table import TableError
+from supred.common.files import check_output
 from supred.rows.device import place_named
 
 
@@ -54,6 +56,14 @@ def _check(options: argparse.Namespace) -> None:
         raise TableError("--folds cannot be combined with --stream and --scheduler.")
     if (options.cache or options.no_cache) and not options.stream:
         raise TableError("--cache and --no-cache are for --stream.")
+    if options.cache is not None and not os.path.isdir(options.cache):
+        raise TableError(f"--cache {options.cache}: there is no such folder; make it.")
+    if options.checkpoint is not None:
+        check_output(options.checkpoint, overwrite=True)
+        if os.path.realpath(options.checkpoint) == os.path.realpath(options.out):
+            raise TableError(
+                f"{options.out} is named by both --out and --checkpoint; give each its own file."
+            )
     if n_files > 1 and not (options.stream or on_cluster):
         raise TableError(f"{n_files} tables were given; several need --stream or --scheduler.")
     try:
