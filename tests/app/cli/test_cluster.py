@@ -104,6 +104,7 @@ def test_errors_are_one_line(capsys, tmp_path, address):
     out = tmp_path / "x.supred"
     for arguments, words in [
         ((path, "--scheduler", "tcp://127.0.0.1:1"), "no connection"),
+        ((path, "--scheduler", "tls://127.0.0.1:1"), "no connection"),
         ((path, path), "several need --stream or --scheduler"),
         ((tmp_path / "none.csv", "--scheduler", address), "is not a file"),
         (("--dataset", "iris", "--scheduler", address), "name CSV, TSV or Parquet files"),

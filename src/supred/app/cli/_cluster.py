@@ -26,7 +26,7 @@ def connected(address: str) -> AbstractContextManager[Any]:
         return local_client(effective_n_jobs(-1))
     try:
         return Client(address, timeout=10)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, ImportError) as error:  # by the kind of the address
         raise TableError(
             f"--scheduler {address}: no connection ({one_line(error)}); give the "
             "address that dask scheduler prints, such as tcp://10.0.0.1:8786, or local."
