@@ -11,6 +11,7 @@ import pandas
 import pytest
 
 from supred.app.export.model_file import load_model, save_model
+from supred.app.tables.reading import read_source
 from tests.app.cli.conftest import flowers, write_csv
 
 METHODS = [
@@ -229,6 +230,22 @@ def test_classes_with_a_carriage_return(supred, table, tmp_path):
     assert len(rows) == 61
     assert {len(row) for row in rows} == {1}
     assert ["ro\rse"] in rows
+
+
+@pytest.mark.parametrize("letters", ["\t", ";;;"])
+def test_names_that_another_reader_would_cut_are_quoted(supred, table, tmp_path, letters):
+    text = (
+        table.read_text()
+        .replace("species", '"spe,cies"')
+        .replace("rose", f'"{letters}r{letters}e"')
+    )
+    table.write_text(text)
+    path, out = tmp_path / "m", tmp_path / "p.csv"
+    arguments = ("--target", "-1", "--method", "LowDimSVC", "--out", path, "--quiet")
+    assert supred("fit", table, *arguments).code == 0
+    assert supred("predict", path, table, "--scores", "--out", out).code == 0
+    names = [f"score of {label}" for label in load_model(path).classes]
+    assert read_source(str(out)).names == ["spe,cies", *names]
 
 
 def test_a_model_without_probabilities_says_so(supred, table, tmp_path):

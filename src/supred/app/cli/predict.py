@@ -117,9 +117,9 @@ def _write_text(
         file.write(json.dumps({**about, **document}, ensure_ascii=False) + "\n")
         return
     # A float is written as the shortest text that reads back as the same number.
-    # The module csv quotes a carriage return only where lines end with one.
+    # The module csv leaves letters unquoted that a reader takes for ends of fields or lines.
     words = [model.target, *map(str, model.classes.tolist())]
-    odd = any("\r" in word for word in words)
+    odd = any(letter in word for word in words for letter in "\r\t;\ufeff")
     writer = csv.writer(
         file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL
     )
