@@ -48,9 +48,9 @@ def test_values_that_are_not_there_yet(made):
             lambda values=values: made().fit(values, labels),
             lambda values=values: model.predict(values),
         ):
-            with pytest.raises(TypeError, match="X is a .*, whose values are not there yet; give"):
+            with pytest.raises(TypeError, match=r"X is a .*, whose values are not there yet; give"):
                 fails()
-        with pytest.raises(TypeError, match="y is a .*, whose values are not there yet; give"):
+        with pytest.raises(TypeError, match=r"y is a .*, whose values are not there yet; give"):
             made().fit(rows, values)
 
 

@@ -188,15 +188,14 @@ def check_at_hand(name: str, values: Any) -> None:
     >>> from supred.common.arguments import check_at_hand
     >>> check_at_hand("y", iter([1, 2]))
     Traceback (most recent call last):
-    TypeError: y is a list_iterator, whose values are not there yet; give an array or a list of them.
+    TypeError: y is a list_iterator, whose values are not there yet; give an array or a list.
     """
     kind = type(values)
     if isinstance(values, Iterator) or (
         hasattr(kind, "__dask_graph__") and not hasattr(kind, "ndim")
     ):
         raise TypeError(
-            f"{name} is a {kind.__name__}, whose values are not there yet; give an array or a list "
-            "of them."
+            f"{name} is a {kind.__name__}, whose values are not there yet; give an array or a list."
         )
 
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from supred.common.arguments import check_at_hand
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
+
+from supred.common.arguments import check_at_hand
 
 # Whole numbers beyond this are not all numbers in double precision.
 LARGEST_WHOLE = 2**53

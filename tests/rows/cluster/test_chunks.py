@@ -150,5 +150,7 @@ def test_longer_blocks_than_the_collection_says_where_rows_are_selected(client):
     labels, weights = y[: sum(lengths)], np.ones(sum(lengths))
     weights[::7] = 0.0
     for made in (LowDimSVC, RBFNetClassifier):
-        with pytest.raises(ValueError, match="block 1 of X has 40 rows, but its chunk size says 30"):
+        with pytest.raises(
+            ValueError, match="block 1 of X has 40 rows, but its chunk size says 30"
+        ):
             made().fit(said, labels, weights)

@@ -92,7 +92,9 @@ class DaskSource(RowSource):
             "ij",
             da.from_array(local, chunks=(counts,)),
             "i",
-            da.from_array(np.column_stack([range(len(counts)), lengths]).astype(int), chunks=(1, 2)),
+            da.from_array(
+                np.column_stack([range(len(counts)), lengths]).astype(int), chunks=(1, 2)
+            ),
             "ik",
             concatenate=True,
             adjust_chunks={"i": counts},
@@ -110,10 +112,10 @@ def _slice(values: np.ndarray, start: int, stop: int) -> np.ndarray:
     return np.ascontiguousarray(values[start : start + 1 if constant else stop])
 
 
-def _rows_at(block: Any, indices: np.ndarray, place_and_length: np.ndarray) -> Any:
+def _rows_at(block: Any, indices: np.ndarray, place_and_length: np.ndarray) -> np.ndarray:
     """Return some rows of a block, which must have the rows that its chunk size says."""
-    block = block if np.ma.isMaskedArray(block) else np.asarray(block)
-    tasks.check_length(*place_and_length[0].tolist(), len(block))
+    block, (place, length) = np.asarray(block), place_and_length[0].tolist()
+    tasks.check_length(place, length, len(block))
     return block[indices]
 
 
