@@ -413,6 +413,17 @@ def test_warm_start_goes_on(digits):
         model.fit(X, np.where(y == 3, 33, y))
 
 
+@pytest.mark.parametrize(("n_rows", "least"), [(100, 0.9), (1, 0.5)])
+def test_partial_fit_learns_after_rows_of_one_class_only(n_rows, least):
+    rng, y = np.random.default_rng(0), np.arange(300) % 3
+    X = rng.normal(size=(300, 4)) + 2 * y[:, None]
+    model = quick(n_centers=5, max_iter=100)
+    model.partial_fit(X[y == 0][:n_rows], y[y == 0][:n_rows], classes=[0, 1, 2])
+    for _ in range(12):
+        model.partial_fit(X, y)
+    assert model.score(X, y) > least
+
+
 @pytest.mark.parametrize("n_components", [None, 1])
 def test_partial_fit_learns_a_class_that_comes_later(n_components):
     X, y = blobs(n_rows=300, spread=1.0)

@@ -16,6 +16,9 @@ TINY = 1e-12
 # Steps of the parameters, in units of their typical sizes; found on validation rows of MNIST and
 # of small tables. A metric of some of the directions moves more slowly.
 METRIC_RATE, LOW_RANK_RATE, SCALE_RATE, GAMMA_RATE, WEIGHT_RATE = 1.0, 0.5, 0.3, 0.3, 4.0
+# Weights of Gaussians that are smaller, beside codes of unit length, are what rounding leaves of
+# nothing, as of rows of one class: in a unit like that they would never move.
+LEAST_WEIGHT = 1e-9
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a network that diverges is not taken
@@ -90,7 +93,7 @@ def units_of(nets: Networks, spread: float) -> np.ndarray:
     units.centers[...] = spread
     units.log_gammas[...] = GAMMA_RATE
     W = size(nets.W)
-    units.W[...] = WEIGHT_RATE * np.where(W > 0, W, 1.0)
+    units.W[...] = WEIGHT_RATE * np.where(W > LEAST_WEIGHT, W, 1.0)
     units.w0[...] = size(nets.w0) + 0.1
     coef = size(nets.coef)
     units.coef[...] = np.where(coef > 0, coef, 1.0)

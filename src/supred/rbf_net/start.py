@@ -19,7 +19,7 @@ START_RIDGE = 1e-4
 RIDGE_WIDTHS = 2.0 ** np.arange(-3, 4)
 # The ridges are shares of the total variance of the Gaussians.
 RIDGES = 10.0 ** np.arange(-7, -0.5)
-# Coordinates without spread would make all Gaussians equal to one.
+# Coordinates without spread, as of one row, tell no width: further rows may differ by about one.
 LEAST_VARIANCE = 1e-12
 # The logarithm of a width needs a number.
 LEAST_GAMMA = 1e-300
@@ -99,7 +99,7 @@ def width_rule(u: np.ndarray, weights: np.ndarray) -> float:
     """Return the width ``gamma="scale"``: one over twice the total variance of the coordinates."""
     mean = weights @ u / weights.sum()
     variance = float(weights @ np.square(u - mean).sum(axis=1) / weights.sum())
-    return 0.5 / max(variance, LEAST_VARIANCE)
+    return 0.5 / (variance if variance > LEAST_VARIANCE else 1.0)
 
 
 def ridge_to_codes(
