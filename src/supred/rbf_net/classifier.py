@@ -271,7 +271,8 @@ class RBFNetClassifier(CallbackSupportMixin, NetworkModel):
         Parameters
         ----------
         X, y, sample_weight
-            New rows, their labels and weights.
+            New rows, their labels and weights, best of all classes: the Gaussians lie among the
+            rows of the first call, and rows of one class alone make the others forgotten.
         classes : array-like, optional
             All classes that may ever come; needed in the first call if `y` does not hold them
             all. `class_weight` may be a dict. A class that has no row yet is never far from
