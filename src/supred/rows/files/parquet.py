@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from supred.common.arguments import one_line
 from supred.rows.files.columns import Column, check_names, import_pyarrow, is_string
-from supred.rows.files.parquet_pages import unpacked_bytes
+from supred.rows.files.parquet_pages import Chunk, chunks_of, unpacked_bytes
 from supred.rows.files.readers import FileReader, most_unpacked
 
 # What pandas calls the index of a frame if it has no name.
@@ -20,6 +19,8 @@ BUFFER_BYTES = 65_536
 # Texts of a Parquet file may take this many bytes, or this many times the size of the file, in the
 # rows that are read at a time.
 MOST_TEXT_BYTES, TEXT_GROWTH = 128 * 2**20, 100
+# No page is larger than 2^31 bytes, so those of larger files need not be looked at.
+LARGE_BYTES = 2**32 // TEXT_GROWTH
 
 
 class ParquetReader(FileReader):
@@ -33,6 +34,9 @@ class ParquetReader(FileReader):
 
     def __init__(self, path: Path, title: str | None = None) -> None:
         super().__init__(path, title)
+        self._chunks: list[list[Chunk]] = []
+        self._places: dict[str, int] = {}  # of each column in a row group
+        self._page_bytes: dict[str, int] = {}  # and what its pages take
         import_pyarrow()
         from pyarrow import parquet
 
@@ -55,7 +59,6 @@ class ParquetReader(FileReader):
         self.use([Column(name, "number") for name in self.names], range(self.n_columns))
         sizes = [self.metadata.row_group(g).num_rows for g in range(self.metadata.num_row_groups)]
         self._check_sizes(sizes)
-        self._page_bytes: dict[str, int] = {}  # what was found of each column
         self.group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
 
     def _check_sizes(self, sizes: list[int]) -> None:
@@ -129,9 +132,15 @@ class ParquetReader(FileReader):
         stop = self.metadata.num_row_groups if stop is None else stop
         missing = int(self.group_starts[stop] - self.group_starts[first_group])
         with self.opened() as unchanged:
+            packed = [name for name in wanted if is_string(types[name])]
+            looked_at = wanted if self.path.stat().st_size < LARGE_BYTES else []
+            try:
+                self._look_at_pages(unchanged, packed, looked_at)
+            except (OSError, ValueError) as error:
+                raise self._damaged(error) from None
             for groups in self._runs(first_group, stop):
-                self._check_packed(groups, [name for name in wanted if is_string(types[name])])
-            self._check_pages(unchanged, wanted)
+                self._check_packed(groups, packed)
+            self._check_pages(looked_at)
             try:
                 # With a buffer, pages are read one by one, not a column of a whole row group.
                 with parquet.ParquetFile(
@@ -156,6 +165,11 @@ class ParquetReader(FileReader):
                 raise self._damaged(error) from None
 
     def _damaged(self, error: Exception) -> ValueError:
+        if isinstance(error, NotImplementedError):
+            return ValueError(
+                f"{self.title} has an encoding or a compression that is not read, such as that of "
+                "texts by their differences; write it anew, for instance with pandas."
+            )
         return ValueError(
             f"{self.title} is damaged and cannot be read: {one_line(error)}; write it anew."
         )
@@ -191,32 +205,37 @@ class ParquetReader(FileReader):
 
     def _check_packed(self, groups: list[int], texts: list[str]) -> None:
         """Raise a ValueError if texts take far more memory, as they are kept, than the file."""
-        sizes, schema = dict.fromkeys(texts, 0), self.metadata.schema
-        places = {schema.column(k).path: k for k in range(len(schema))} if texts else {}
-        parts = [self.metadata.row_group(group) for group in groups]
-        with suppress(OSError, KeyError):  # a damaged file: an error where it is read
-            for name in texts:
-                column = places[name]
-                sizes[name] = sum(part.column(column).total_uncompressed_size for part in parts)
-        self._check_texts(sizes, sum(part.num_rows for part in parts))
+        places, n_rows = self._places, self.group_starts
+        sizes = {
+            name: sum(self._chunks[group][places[name]].unpacked for group in groups)
+            for name in texts
+        }
+        self._check_texts(sizes, sum(int(n_rows[group + 1] - n_rows[group]) for group in groups))
 
-    def _check_pages(self, file: IO[bytes], names: list[str]) -> None:
+    def _check_pages(self, names: list[str]) -> None:
         """Raise a ValueError if pages of columns, one of each at a time, take too much memory."""
-        new, schema = [name for name in names if name not in self._page_bytes], self.metadata.schema
-        places = {schema.column(k).path: k for k in range(len(schema))} if new else {}
-        groups = [self.metadata.row_group(g) for g in range(self.metadata.num_row_groups)]
-        try:
-            for name in new:
-                chunks = (group.column(places[name]) for group in groups)
-                self._page_bytes[name] = max(unpacked_bytes(file, c) for c in chunks)
-        except (OSError, KeyError, ValueError) as error:
-            raise self._damaged(error) from None
         n_bytes, size = sum(self._page_bytes[name] for name in names), self.path.stat().st_size
         if n_bytes > max(MOST_TEXT_BYTES, TEXT_GROWTH * size):
             raise ValueError(
                 f"{self.title} has {size} bytes, and parts of it would unpack to {n_bytes} at a "
                 "time, too many for a file of this size; if you trust it, save it as NPY or CSV."
             )
+
+    def _look_at_pages(self, file: IO[bytes], texts: list[str], names: list[str]) -> None:
+        """Note where columns are, and what the pages of some take, before pyarrow reads them."""
+        if (texts or names) and not self._chunks:
+            self._chunks, schema = chunks_of(file), self.metadata.schema
+            self._places = {schema.column(k).path: k for k in range(len(schema))}
+            n_groups = len(self.group_starts) - 1
+            if [len(group) for group in self._chunks] != [len(schema)] * n_groups:
+                raise ValueError("its row groups have other columns than its schema")
+        for name in {*texts, *names} - self._places.keys():
+            raise ValueError(f"it holds no column {name!r}")
+        for name in names:
+            if name not in self._page_bytes:
+                chunks = (group[self._places[name]] for group in self._chunks)
+                sizes = (unpacked_bytes(file, chunk) for chunk in chunks)
+                self._page_bytes[name] = max(sizes, default=0)
 
     def _check_texts(self, sizes: dict[str, int], n_rows: int) -> None:
         """Raise a ValueError if the texts of columns take more memory than they may."""
