@@ -165,7 +165,7 @@ class ParquetReader(FileReader):
                 raise self._damaged(error) from None
 
     def _damaged(self, error: Exception) -> ValueError:
-        if isinstance(error, NotImplementedError):
+        if isinstance(error, NotImplementedError) or "Not yet implemented" in str(error):
             return ValueError(
                 f"{self.title} has an encoding or a compression that is not read, such as that of "
                 "texts by their differences; write it anew, for instance with pandas."

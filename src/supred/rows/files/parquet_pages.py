@@ -83,10 +83,11 @@ def _page(file: IO[bytes], place: int) -> tuple[int, int, int]:
             size *= 16
     data_page = header.get(5) or header.get(8)
     n_values = data_page.get(1) if isinstance(data_page, dict) else 0
-    sizes = header.get(3), header.get(2), n_values
+    sizes: list[Any] = [header.get(3), header.get(2), n_values]
     if not all(isinstance(size, int) and size >= 0 for size in sizes):
         raise ValueError("the header of a page has no sizes")
-    return n_header + header[3], header[2], n_values
+    packed, unpacked, n_values = sizes
+    return n_header + packed, unpacked, n_values
 
 
 def _struct(data: bytes, place: int, depth: int) -> tuple[dict[int, Any], int]:
