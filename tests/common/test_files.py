@@ -3,6 +3,7 @@
 import errno
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 from supred import KernelDiscriminantAnalysis, LowDimSVC, RBFNetClassifier, RowBlocks
 from supred.app.cli.main import main
+from supred.app.tables.reading import read_source
+from supred.base.container import read_container, write_container
 from supred.common.files import FULL, OutputExistsError, atomic_write, check_output
 from supred.export import ModelFileError, load_model, save_model, to_c, to_javascript
 from tests.family import blobs
@@ -223,3 +226,45 @@ def test_writers_of_one_file_at_once(tmp_path):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, contents))
     assert os.listdir(tmp_path) == ["state"]
+
+
+@contextmanager
+def _handles(n_more):
+    """Let only so many more files be open at a time."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.dup(0)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + n_more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.parametrize("n_more", [0, 1])
+@pytest.mark.parametrize("kind", ["npy", "npz", "parquet", "supred"])
+def test_a_file_that_cannot_be_opened_is_not_called_damaged(kind, n_more, tmp_path):
+    """The system says that it has no handle left; readers open a file twice."""
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / f"t.{kind}"
+    numbers = np.arange(8.0).reshape(4, 2)
+    writers = {
+        "npy": lambda: np.save(path, numbers),
+        "npz": lambda: np.savez(path, X=numbers),
+        "parquet": lambda: pandas.DataFrame(numbers, columns=["a", "b"]).to_parquet(path),
+        "supred": lambda: write_container(path, "example", 1),
+    }
+    writers[kind]()
+    readers = {"supred": lambda: read_container(path, "example")}
+    read = readers.get(kind, lambda: read_source(str(path)))
+    read()  # what it needs is imported
+    found = None
+    with _handles(n_more):
+        try:
+            read()
+        except Exception as error:
+            found = error
+    assert n_more or found
+    if found:
+        assert (type(found), found.errno, found.filename) == (OSError, errno.EMFILE, str(path))

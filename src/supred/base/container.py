@@ -19,7 +19,7 @@ from supred._version import __version__
 from supred.base.packed_arrays import KINDS, open_part, read_array
 from supred.base.state import from_state, registered_classes, to_state
 from supred.common.arguments import all_finite
-from supred.common.files import atomic_write, check_path
+from supred.common.files import atomic_write, check_opened, check_path
 
 DESCRIPTION = "description.json"
 LARGEST_FLOAT = 8
@@ -154,9 +154,10 @@ def open_container(
     n_bytes = os.path.getsize(path)
     check_size(name, n_bytes, max_bytes)
     with one_line(name), ExitStack() as opened:
-        if not zipfile.is_zipfile(path):
+        file = opened.enter_context(open(path, "rb"))
+        if not zipfile.is_zipfile(file):
             raise ModelFileError(f"{name} is not a file of supred, or it was cut off.")
-        archive = opened.enter_context(zipfile.ZipFile(path))
+        archive = opened.enter_context(zipfile.ZipFile(file))
         if DESCRIPTION not in archive.namelist():
             raise ModelFileError(f"{name} is not a file of supred.")
         declared = sum(part.file_size for part in archive.infolist())
@@ -166,8 +167,8 @@ def open_container(
         n_described = archive.getinfo(DESCRIPTION).file_size
         if n_described > MAX_DESCRIPTION_BYTES:
             raise ModelFileError(f"{name} has a description of more than 4 MB, which cannot be.")
-        with open_part(archive, DESCRIPTION) as file:
-            document = json.loads(file.read(n_described))
+        with open_part(archive, DESCRIPTION) as part:
+            document = json.loads(part.read(n_described))
         _check_document(document, name, kind)
         yield document["value"], _Decoder(archive, name, max_bytes).decode
 
@@ -198,6 +199,7 @@ def one_line(path: Any) -> Iterator[None]:
     except ModelFileError:
         raise
     except Exception as error:
+        check_opened(error, path)
         what = " ".join(str(error).split())[:120]
         raise ModelFileError(
             f"{_printed(path)} is damaged ({type(error).__name__}: {what}); make it again."

@@ -14,6 +14,8 @@ from supred.common.arguments import one_line
 
 # Errors of a full disk or quota; they do not name the file.
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+# Errors of a file that is not opened; they tell nothing of what it holds.
+UNOPENED = (errno.EMFILE, errno.ENFILE, errno.EACCES, errno.EPERM)
 # Letters of a name that an error shows.
 LONGEST_NAME = 80
 _EXISTS = "{} exists; choose another name or pass --force (in Python overwrite=True)."
@@ -118,6 +120,12 @@ def named_if_full(path: str | os.PathLike[str]) -> Iterator[None]:
         if error.errno in FULL and error.filename is None:
             error.filename = os.fspath(path)
         raise
+
+
+def check_opened(error: Exception, path: str | os.PathLike[str]) -> None:
+    """Raise an OSError that names the file if an error says that it was not opened."""
+    if isinstance(error, OSError) and error.errno in UNOPENED:
+        raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from None
 
 
 def _place_of(path: str | os.PathLike[str]) -> Path:

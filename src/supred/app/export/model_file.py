@@ -98,6 +98,8 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> A
     ModelFileError
         If the file is not a model of supred, is damaged, too large or of another version. The
         message is one line.
+    OSError
+        If the file cannot be opened.
 
     See Also
     --------

@@ -15,6 +15,7 @@ from supred.app.tables.sources import FileSource, MemorySource, SparseSource
 from supred.app.tables.table import TableError
 from supred.base.packed_arrays import array_shape, read_array
 from supred.common.arguments import listed, one_line
+from supred.common.files import check_opened
 from supred.rows.files.columns import check_names, check_width, import_pyarrow
 from supred.rows.files.locating import SUFFIXES, files_of, open_reader
 from supred.rows.files.parquet import ParquetReader
@@ -142,6 +143,7 @@ def _read_npz(path: Path, title: str) -> MemorySource:
     except TableError:
         raise
     except Exception as error:  # whatever a file that was made to deceive holds
+        check_opened(error, path)
         raise TableError(f"{title} is not a readable NPZ file: {one_line(error)}") from None
     X = _first(arrays, ROWS)
     if X is None or X.ndim != 2 or X.dtype.kind not in "fiub":

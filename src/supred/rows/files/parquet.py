@@ -9,6 +9,7 @@ from typing import IO, Any
 import numpy as np
 
 from supred.common.arguments import one_line
+from supred.common.files import check_opened
 from supred.rows.files.columns import Column, check_names, import_pyarrow, is_string
 from supred.rows.files.parquet_pages import Chunk, chunks_of, unpacked_bytes
 from supred.rows.files.readers import FileReader, most_unpacked
@@ -51,6 +52,7 @@ class ParquetReader(FileReader):
                         if name not in index or not UNNAMED.fullmatch(name)
                     ]
             except Exception as error:  # of many kinds, in a file that was made to deceive
+                check_opened(error, path)
                 raise ValueError(
                     f"{self.title} is not a readable Parquet file: {one_line(error)}"
                 ) from None
@@ -165,6 +167,7 @@ class ParquetReader(FileReader):
                 raise self._damaged(error) from None
 
     def _damaged(self, error: Exception) -> ValueError:
+        check_opened(error, self.path)
         if isinstance(error, NotImplementedError) or "Not yet implemented" in str(error):
             return ValueError(
                 f"{self.title} has an encoding or a compression that is not read, such as that of "

@@ -10,6 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from supred.common.arguments import one_line
+from supred.common.files import check_opened
 from supred.rows.files.columns import (
     Column,
     check_width,
@@ -151,6 +152,7 @@ class NpyReader(FileReader):
         try:
             mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
         except Exception as error:  # NumPy parses the header as an expression of Python's
+            check_opened(error, path)
             reason = one_line(error)
             # it takes what it does not know for a pickle, and tells how to load it
             if "pickle" in reason or "objects" in reason:
