@@ -4,6 +4,7 @@ import io
 import json
 import pickle
 import tracemalloc
+import warnings
 import zipfile
 
 import numpy as np
@@ -18,7 +19,14 @@ from supred.app.export.conversion import finite_form_of
 from supred.app.export.model_file import ModelFileError, load_model, load_table_model
 from supred.app.export.precision import precise
 from supred.base.container import DESCRIPTION
-from supred.export import ExportError, save_model, to_c, to_javascript, to_onnx
+from supred.export import (
+    ExportError,
+    quantisation_errors,
+    save_model,
+    to_c,
+    to_javascript,
+    to_onnx,
+)
 
 
 def edit(path, change):
@@ -381,3 +389,14 @@ def set_mapping(node):
             node[key] = "rbf"
         elif isinstance(value, dict | list):
             set_mapping(value)
+
+
+@pytest.mark.parametrize("size", [1e160, np.inf, np.nan])
+def test_rows_without_scores_have_no_error_of_quantisation(size):
+    X, y = load_iris(return_X_y=True)
+    model = CategorySpace(kernel="poly", random_state=0).fit(X, y)
+    X[3] *= size
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match="X: the scores of row 3 are not finite"):
+            quantisation_errors(model, X, y)

@@ -78,6 +78,30 @@ def test_parts_that_do_not_fit_are_refused(saved, tmp_path, name, part, value):
         load_model(tmp_path / "edited")
 
 
+@pytest.mark.parametrize("value", ["x", [1], 0.5, {"dict": []}])
+def test_a_size_that_cannot_be_told_is_refused(saved, tmp_path, value):
+    """`supred info` would end with an error of Python's own."""
+    document, entries = opened(saved / "pipeline")
+    mapping = document["value"]["state"]["parts"][-1]["state"]["mapping_"]["state"]
+    assert mapping["_n_features"] == 4
+    mapping["_n_features"] = value
+    written(tmp_path / "edited", document, entries)
+    with pytest.raises(ModelFileError, match="edited is damaged"):
+        load_model(tmp_path / "edited")
+
+
+def test_a_history_that_no_picture_holds_is_refused(saved, tmp_path):
+    document, entries = opened(saved / "svm")
+    columns = dict(document["value"]["state"]["history_"]["dict"])
+    number = columns["mu"]["array"]
+    length = len(np.load(io.BytesIO(entries[f"arrays/{number}.npy"])))
+    columns["mu"].pop("double", None)
+    entries[f"arrays/{number}.npy"] = packed(np.full(length, 1e300))
+    written(tmp_path / "edited", document, entries)
+    with pytest.raises(ModelFileError, match="what it says of history_"):
+        load_model(tmp_path / "edited")
+
+
 def opened(path):
     """Return the description of a file, and all that is in it."""
     with zipfile.ZipFile(path) as archive:

@@ -37,11 +37,22 @@ def check_model(model: Any) -> None:
     require(0 < last.row_unit_ < np.inf, "the unit of the rows")
     last.check_finite()
     check_parts(last)
+    _check_description(last)
     if isinstance(model, TableModel):
         check_table(model)
     for values, accepted in ((NEAR, ()), (FAR, (OutOfRangeError,))):
         with suppress(*accepted):
             _check_answers(estimator, last, _probes(model, values))
+
+
+def _check_description(last: Any) -> None:
+    """Raise an error if what is told of a model cannot be told."""
+    size = last.model_size_
+    counts = [size.numbers, size.bytes]
+    with suppress(AttributeError):  # of some it is not known
+        counts.append(last.flops_per_row_)
+    require(all(isinstance(count, int | np.integer) for count in counts), "the size of the model")
+    require(len(last.get_feature_names_out()) == last._n_features_out, "the latent dimensions")
 
 
 def check_table(model: TableModel) -> None:

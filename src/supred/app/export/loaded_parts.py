@@ -11,6 +11,7 @@ from supred.common.arguments import all_finite, check_integer
 from supred.numerics.latent_maps import LinearMap
 
 HISTORIES = ("history_", "choices_", "path_")
+MOST_IN_HISTORY = 1e150
 # What a trade-off of sizes and errors is drawn of.
 PATH = ("n_centers", "validation_error", "standard_error", "bytes")
 
@@ -42,6 +43,8 @@ def _check_history(name: str, history: Any) -> None:
         require(isinstance(column, str), name)
         require(isinstance(values, np.ndarray) and values.ndim == 1, name)
         require(values.dtype.kind in "iuf" or name == "choices_", name)
+        if values.dtype.kind == "f":  # beyond, a picture of them overflows
+            require(np.abs(values[np.isfinite(values)]).max(initial=0) <= MOST_IN_HISTORY, name)
     if name == "path_" and history:
         require(len({len(history[column]) for column in PATH}) == 1, name)
 

@@ -93,7 +93,16 @@ def quantisation_errors(model: Any, X: Any, y: Any) -> tuple[float, float]:
             f"X has the shape {rows[0].shape}, but the model takes rows of "
             f"{len(form.inputs.numbers)} numbers; give the columns that it was trained on."
         )
-    found = [version.evaluate(*rows).labels for version in (form, quantised(form))]
+    with np.errstate(over="ignore", invalid="ignore"):
+        answers = [version.evaluate(*rows) for version in (form, quantised(form))]
+    known = [np.isfinite(answer.scores).all(axis=1) for answer in answers]
+    unknown = ~np.all(known, axis=0) | np.isinf(rows[0]).any(axis=1)
+    if unknown.any():
+        raise ValueError(
+            f"X: the scores of row {np.flatnonzero(unknown)[0]} are not finite; leave out rows "
+            "with gaps or with numbers that are far larger than those of the training."
+        )
+    found = [answer.labels for answer in answers]
     y = one_label_per_row("y", y, found[0].shape)
     before, after = (float(np.mean(labels != y)) for labels in found)
     return before, after
