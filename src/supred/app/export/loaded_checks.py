@@ -37,12 +37,12 @@ def check_model(model: Any) -> None:
     require(0 < last.row_unit_ < np.inf, "the unit of the rows")
     last.check_finite()
     check_parts(last)
-    _check_description(last)
     if isinstance(model, TableModel):
         check_table(model)
     for values, accepted in ((NEAR, ()), (FAR, (OutOfRangeError,))):
         with suppress(*accepted):
             _check_answers(estimator, last, _probes(model, values))
+    _check_description(last)
 
 
 def _check_description(last: Any) -> None:
