@@ -209,6 +209,28 @@ def test_javascript_takes_rows_with_names(tmp_path):
     ]
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.parametrize("name", ["constructor", "toString", "__proto__"])
+def test_what_every_object_has_is_no_value_of_a_row_in_javascript(name, tmp_path):
+    """A text column of that name would hold a text that is not known."""
+    columns = [Column("a", "number"), Column(name, "text", ("blue", "red"))]
+    X = np.column_stack([np.arange(20.0), np.arange(20) % 2])
+    table = Table("t", columns, X, y=np.arange(20) % 2)
+    model = TableModel.fit(CategorySpace(random_state=0), table)
+    (tmp_path / "model.mjs").write_text(to_javascript(model), encoding="utf-8")
+    row = json.dumps({"a": 1, name: "red"})
+    (tmp_path / "main.mjs").write_text(
+        'import { predict } from "./model.mjs";\n'
+        f"const row = JSON.parse('{row}');\n"
+        "console.log(predict(row).label === predict([1, row[Object.keys(row)[1]]]).label);\n"
+        "try { predict({ a: 1 }); } catch (error) { console.log(error.message); }\n"
+    )
+    done = subprocess.run(
+        ["node", "main.mjs"], capture_output=True, encoding="utf-8", check=True, cwd=tmp_path
+    ).stdout.splitlines()
+    assert done == ["true", f'the row has no "{name}"; null is a gap']
+
+
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_an_infinite_number_is_an_error_in_c(value, X, tmp_path):
     """All Gaussians are zero there, so the scores are finite."""

@@ -86,7 +86,9 @@ function modelOf(MODEL) {
   const run = (steps, x) => steps.reduce((y, [name, ...values]) => MODEL_STEPS[name](y, ...values), x);
 
   function valueOf(row, column) {
-    if (!(column in row)) throw new RangeError(`the row has no "${column}"; null is a gap`);
+    // Every object has a "constructor", which is no value of a row.
+    const missing = !(column in row) || (column in Object.prototype && !Object.hasOwn(row, column));
+    if (missing) throw new RangeError(`the row has no "${column}"; null is a gap`);
     return row[column];
   }
 
