@@ -360,7 +360,7 @@ def _or_smaller(problems: list[Problem], svms: list[LinearSVM], tol: float) -> l
     for i, (problem, svm) in enumerate(zip(problems, svms, strict=True)):
         if svm.gap > USELESS_GAP * svm.objective:
             largest = float((problem.u * np.square(problem.Z).sum(axis=1)).max())
-            parts[i] = min(LARGEST_PART, RESOLVED / largest)
+            parts[i] = min(LARGEST_PART, RESOLVED / max(largest, 1.0))
     for smaller in SMALLER:
         lost = list(parts)
         tried = [replace(problems[i], u=smaller * parts[i] * problems[i].u) for i in lost]
