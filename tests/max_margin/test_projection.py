@@ -18,6 +18,8 @@ from supred.max_margin.projection import (
 )
 from supred.max_margin.smoothed_objective import huberised_hinge, smoothed_objective
 from supred.max_margin.task_svms import Tasks, dual_directions, leading_directions, solve_task_svms
+from supred.numerics.decisions import task_signs
+from supred.numerics.linear_svm import solve_linear_svm
 
 
 def related_tasks(n_tasks=4, n_rows=50, n_features=20, rank=2, noise=0.3, C=1.0, seed=0):
@@ -302,3 +304,17 @@ def test_relaxed_root_squares_to_a_relaxed_projection(independent):
     assert values.min() == pytest.approx(0.1 * 2 / 20)
     assert values.max() <= 1
     assert np.trace(P) == pytest.approx(2)
+
+
+def test_pairs_of_tiny_classes_are_solved_together(monkeypatch):
+    """Hundreds of SVMs of two rows each, one by one, took most of the time of a fit."""
+    rng = np.random.default_rng(0)
+    signs = task_signs(np.arange(20), 20, "ovo").astype(float)
+    tasks = Tasks(rng.normal(size=(20, 5)), signs, 10.0 * abs(signs))
+    apart = [
+        solve_linear_svm(tasks.rows, y, u, tol=1e-6)
+        for y, u in zip(tasks.signs.T, tasks.bounds.T, strict=True)
+    ]
+    monkeypatch.setattr("supred.max_margin.task_svms._solve_task", None)
+    together = solve_task_svms(tasks.rows, tasks, tol=1e-6)
+    assert together.objective == pytest.approx(sum(svm.objective for svm in apart), rel=1e-5)

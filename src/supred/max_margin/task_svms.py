@@ -12,6 +12,8 @@ from scipy import linalg
 from supred.numerics.linear_svm import LinearSVM, solve_linear_svm, solve_linear_svms
 
 SVM_TOL = 1e-5
+# In so few dimensions SVMs go together, however few their rows.
+FEW_DIMENSIONS = 20
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ def solve_task_svms(
 ) -> TaskSVMs:
     """Solve one linear SVM per task on `rows`: the tasks' own rows or a projection of them.
 
-    A few go through the same array operations; one with fewer rows than dimensions is solved in
-    the span of its rows.
+    A few go through the same array operations; of many dimensions, one with fewer rows than these
+    is solved in the span of its rows.
 
     Parameters
     ----------
@@ -106,7 +108,7 @@ def solve_task_svms(
     if start is not None:
         starts = [(w, float(b)) for w, b in zip(start[0].T, start[1], strict=True)]
     counts = ((tasks.signs != 0) & (tasks.bounds > 0)).sum(axis=0)
-    if counts.min() >= rows.shape[1]:
+    if counts.min() >= rows.shape[1] or rows.shape[1] <= FEW_DIMENSIONS:
         guesses = None if start is None else [guess for guess in starts if guess is not None]
         bounds = tasks.bounds[:, 0] if tasks.share_rows else tasks.bounds
         svms = solve_linear_svms(rows, tasks.signs, bounds, tol=tol, starts=guesses, n_jobs=n_jobs)
