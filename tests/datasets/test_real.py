@@ -59,7 +59,11 @@ def test_a_table_without_public_copy_is_not_looked_for(no_network):
     ("load", "file", "content"),
     [
         (load_mnist, "mnist.npz", b"PK"),
-        (load_newsgroups_pc_mac, "newsgroups_pc_mac.json.gz", gzip.compress(b'{"train": 5}', mtime=0)),
+        (
+            load_newsgroups_pc_mac,
+            "newsgroups_pc_mac.json.gz",
+            gzip.compress(b'{"train": 5}', mtime=0),
+        ),
         (load_newsgroups_pc_mac, "newsgroups_pc_mac.json.gz", gzip.compress(b"{}", mtime=0)[:-9]),
         (lambda folder: load_uci("iris", folder), "uci/iris.csv", b"a,b,label\n1,2,x\n"),
         (lambda folder: load_uci("iris", folder), "uci/iris.csv", b"\xff\xfe\n\xff"),

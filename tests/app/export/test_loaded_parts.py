@@ -12,7 +12,13 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from supred import CategorySpace, ClassConstrainedEmbedding, LowDimSVC, RBFNetClassifier
+from supred import (
+    CategorySpace,
+    ClassConstrainedEmbedding,
+    LowDimSVC,
+    LowDimSVCCV,
+    RBFNetClassifier,
+)
 from supred.app.export.table_model import TableModel
 from supred.app.tables.table import Column, Table
 from supred.base.container import DESCRIPTION
@@ -25,12 +31,15 @@ MODELS = {
     "axes": CategorySpace(kernel="linear", random_state=0),
     "graph": ClassConstrainedEmbedding(random_state=0),
     "linear": ClassConstrainedEmbedding(classifier="linear", random_state=0),
+    "search": LowDimSVCCV(n_centers=5, max_iter=1, cv=2, Cs=(1.0,), random_state=0),
     "pipeline": make_pipeline(StandardScaler(), LowDimSVC(mapping="linear", max_iter=2)),
 }
 NUMBER = {"dict": [["noise", 0.5], ["width", []]]}
 EDITS = [
     ("svm", "history_", {"dict": [["mu", 0]]}),
     ("svm", "history_", []),
+    ("svm", "best_iter_", []),
+    ("svm", "best_iter_", 10**40),
     ("network", "chosen_", {"dict": [["noise", 0.5]]}),
     ("network", "chosen_", NUMBER),
     ("network", "_scales", {"tuple": []}),
@@ -99,6 +108,42 @@ def test_a_history_that_no_picture_holds_is_refused(saved, tmp_path):
     entries[f"arrays/{number}.npy"] = packed(np.full(length, 1e300))
     written(tmp_path / "edited", document, entries)
     with pytest.raises(ModelFileError, match="what it says of history_"):
+        load_model(tmp_path / "edited")
+
+
+@pytest.mark.parametrize("exponent", [10**40, 3])
+def test_the_best_of_a_search_is_the_search(saved, tmp_path, exponent):
+    document, entries = opened(saved / "search")
+    document["value"]["state"]["best_estimator_"]["state"]["_unit_exponent"] = exponent
+    written(tmp_path / "edited", document, entries)
+    with pytest.raises(ModelFileError, match="edited is damaged"):
+        load_model(tmp_path / "edited")
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "change"),
+    [
+        ("network", ("stages_", "gammas"), lambda gammas: gammas[0]),
+        ("network", ("_scales",), lambda scales: scales * 1e-300),
+        ("axes", ("_inverse_components",), lambda values: values * 0 + 1e300),
+        ("graph", ("embedding_",), lambda Z: Z * 0 + 1e154),
+        ("graph", ("_distances",), lambda distances: distances.astype(np.float16)),
+    ],
+)
+def test_numbers_that_other_methods_cannot_use_are_refused(saved, tmp_path, name, part, change):
+    document, entries = opened(saved / name)
+    place = document["value"]["state"][part[0]]
+    for key in part[1:]:
+        while "state" not in place:
+            place = place[0] if isinstance(place, list) else place["tuple"]
+        place = place["state"][key]
+    place = place["tuple"][0] if "tuple" in place else place
+    number = place["sparse"][0] if "sparse" in place else place["array"]
+    place.pop("double", None)
+    values = np.load(io.BytesIO(entries[f"arrays/{number}.npy"]))
+    entries[f"arrays/{number}.npy"] = packed(change(values.astype(float)))
+    written(tmp_path / "edited", document, entries)
+    with pytest.raises(ModelFileError, match="edited is damaged"):
         load_model(tmp_path / "edited")
 
 

@@ -5,13 +5,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supred import CategorySpace, ClassConstrainedEmbedding, RBFNetClassifier
+from supred import (
+    CategorySpace,
+    ClassConstrainedEmbedding,
+    LowDimSVC,
+    LowDimSVCCV,
+    RBFNetClassifier,
+)
+from supred.base.scales import MOST_LATENT
 from supred.category_space.settings import Settings
-from supred.common.arguments import all_finite, check_integer
+from supred.common.arguments import all_finite, check_integer, largest_magnitude
 from supred.numerics.latent_maps import LinearMap
 
 HISTORIES = ("history_", "choices_", "path_")
+# Squares of larger numbers overflow, in a picture of them, too.
 MOST_IN_HISTORY = 1e150
+# A column of rows in their unit has a spread of 2^64 at most, and its inverse as scale.
+LEAST_SCALE = 1e-30
 # What a trade-off of sizes and errors is drawn of.
 PATH = ("n_centers", "validation_error", "standard_error", "bytes")
 
@@ -29,12 +39,20 @@ def check_parts(estimator: Any) -> None:
     """
     for name in HISTORIES:
         _check_history(name, getattr(estimator, name, {}))
+    best_iter = getattr(estimator, "best_iter_", None)
+    if best_iter is not None:
+        check_integer("best_iter_", best_iter, low=0)
     if isinstance(estimator, RBFNetClassifier):
         _check_networks(estimator)
     elif isinstance(estimator, CategorySpace):
         _check_axes(estimator)
     elif isinstance(estimator, ClassConstrainedEmbedding):
         _check_graph(estimator)
+    elif isinstance(estimator, LowDimSVCCV):
+        best = estimator.best_estimator_
+        require(type(best) is LowDimSVC, "best_estimator_")
+        require(best.row_unit_ == estimator.row_unit_, "best_estimator_")
+        require(np.array_equal(best.classes_, estimator.classes_), "best_estimator_")
 
 
 def _check_history(name: str, history: Any) -> None:
@@ -58,8 +76,16 @@ def _check_networks(model: RBFNetClassifier) -> None:
     require(_is_number(width) or (isinstance(width, float) and np.isnan(width)), "chosen_")
     require(isinstance(fitted.scales, tuple), "_scales")
     for stage, scales in zip(fitted.stages, fitted.scales, strict=True):
-        check_numbers("_scales", scales, stage.shift.shape)
-        require((scales > 0).all(), "_scales")
+        n_centers, rank = stage.centers.shape
+        columns = (model.n_features_in_,)
+        check_numbers("shift", stage.shift, columns)
+        check_numbers(
+            "metric", stage.metric, columns if stage.metric.ndim == 1 else (*columns, rank)
+        )
+        check_numbers("gammas", stage.gammas, (n_centers,))
+        check_numbers("W", stage.W, (n_centers, *stage.w0.shape))
+        check_numbers("_scales", scales, columns)
+        require((scales >= LEAST_SCALE).all(), "_scales")
     with np.errstate(all="ignore"):
         for k in range(len(fitted.stages)):
             fitted.network(k, scores=k == len(fitted.stages) - 1)
@@ -75,6 +101,8 @@ def _check_axes(model: CategorySpace) -> None:
     if linear:
         shape = (len(model.classes_), model.n_features_in_)
         check_numbers("_inverse_components", model._inverse_components, shape)
+        most = largest_magnitude(model._inverse_components)
+        require(most <= MOST_IN_HISTORY, "_inverse_components")
 
 
 def _check_graph(model: ClassConstrainedEmbedding) -> None:
@@ -87,7 +115,8 @@ def _check_graph(model: ClassConstrainedEmbedding) -> None:
     for name, n_heads in (("_distances", n_rows), ("_ties", len(model.classes_))):
         graph = getattr(model, name)
         require(sparse.issparse(graph) and graph.shape == (n_heads, n_rows), name)
-        require(graph.dtype.kind == "f" and (graph.data >= 0).all(), name)
+        require(graph.dtype in (np.float64, np.float32) and (graph.data >= 0).all(), name)
+    require(largest_magnitude(model.embedding_) <= MOST_LATENT[np.dtype(float)], "embedding_")
 
 
 def check_numbers(name: str, values: Any, shape: tuple[int, ...]) -> None:
