@@ -229,6 +229,12 @@ class EstimatorFamily:
 
     # --- kinds of input -------------------------------------------------------------------
 
+    def test_two_columns_of_one_name_are_refused(self):
+        X, y = blobs()
+        frame = pd.DataFrame(X, columns=list("abcdea"))
+        with pytest.raises(ValueError, match="X has two columns of the name 'a'"):
+            self.make().fit(frame, y)
+
     def test_sparse_is_dense(self):
         X, y = blobs()
         X = np.where(np.abs(X) > 2, X, 0.0)

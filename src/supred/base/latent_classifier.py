@@ -24,7 +24,7 @@ from supred.base.sources import (
     source_labels,
 )
 from supred.base.state import present_attributes
-from supred.base.validation import accuracy, are_ready, canonical
+from supred.base.validation import accuracy, are_ready, canonical, check_column_names
 from supred.common.arguments import (
     OutOfRangeError,
     all_finite,
@@ -145,6 +145,7 @@ class LatentClassifier(
         """
         accepted = {**self._options_for(X, far), **options}
         check_unmasked("X", X)
+        check_column_names(X)
         # Its sum of finite numbers may be inf - inf, and long doubles may be infinite as doubles.
         with np.errstate(invalid="ignore", over="ignore"):
             found = validate_data(self, without_gradients(X), *y, reset=reset, **accepted)

@@ -48,6 +48,23 @@ def are_ready(X: Any, n_features: int | None) -> bool:
     )
 
 
+def check_column_names(X: Any) -> None:
+    """Raise a ValueError if two columns of a data frame of pandas have one name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from supred.base.validation import check_column_names
+    >>> check_column_names(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+    Traceback (most recent call last):
+    ValueError: X has two columns of the name 'a'; give each column its own.
+    """
+    names: Any = getattr(X, "columns", None)
+    if not getattr(names, "is_unique", True):
+        name = names[names.duplicated()].tolist()[0]
+        raise ValueError(f"X has two columns of the name {name!r}; give each column its own.")
+
+
 def canonical(X: Any, *, zeros_count: bool) -> Any:
     """Return sparse rows without duplicate entries, or as an array where that takes less memory.
 
