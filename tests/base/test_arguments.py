@@ -90,11 +90,18 @@ def test_an_array_for_one_number(made, name, value):
 @pytest.mark.parametrize("value", [{"a": 1}, object(), b"auto", 1j, 10**400])
 @pytest.mark.parametrize(
     ("made", "name"),
-    [(ClassConstrainedEmbedding, "class_prior"), (LowDimSVC, "centers"), (LowDimSVC, "init")],
+    [(ClassConstrainedEmbedding, "class_prior"), (LowDimSVC, "init")],
 )
 def test_what_is_no_array(made, name, value):
     with pytest.raises(ValueError, match=f"{name} cannot be read as numbers"):
         made(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, object(), b"auto", 1j, 10**400])
+@pytest.mark.parametrize("mapping", ["rbf", "linear"])
+def test_centers_that_are_no_array(mapping, value):
+    with pytest.raises(ValueError, match=r"centers=.* is not known; use .* one row per centre"):
+        LowDimSVC(mapping=mapping, centers=value).fit(X, y)
 
 
 @pytest.mark.parametrize(
