@@ -27,6 +27,7 @@ from supred.export import ModelFileError, load_model, save_model
 MODELS = {
     "svm": LowDimSVC(n_centers=5, max_iter=2, random_state=0),
     "network": RBFNetClassifier(n_centers=3, max_iter=3, random_state=0),
+    "map": RBFNetClassifier(1, n_centers=3, max_iter=3, random_state=0),
     "start": RBFNetClassifier(n_centers=2, metric=2, max_iter=1, loss="hinge", random_state=0),
     "axes": CategorySpace(kernel="linear", random_state=0),
     "graph": ClassConstrainedEmbedding(random_state=0),

@@ -75,9 +75,10 @@ def _check_networks(model: RBFNetClassifier) -> None:
     width = fitted.chosen["width"]  # NaN where the start has none
     require(_is_number(width) or (isinstance(width, float) and np.isnan(width)), "chosen_")
     require(isinstance(fitted.scales, tuple), "_scales")
+    n_columns = model.n_features_in_
     for stage, scales in zip(fitted.stages, fitted.scales, strict=True):
         n_centers, rank = stage.centers.shape
-        columns = (model.n_features_in_,)
+        columns = (n_columns,)
         check_numbers("shift", stage.shift, columns)
         check_numbers(
             "metric", stage.metric, columns if stage.metric.ndim == 1 else (*columns, rank)
@@ -86,6 +87,7 @@ def _check_networks(model: RBFNetClassifier) -> None:
         check_numbers("W", stage.W, (n_centers, *stage.w0.shape))
         check_numbers("_scales", scales, columns)
         require((scales >= LEAST_SCALE).all(), "_scales")
+        n_columns = len(stage.w0)  # of a map the second network sees what the first makes
     with np.errstate(all="ignore"):
         for k in range(len(fitted.stages)):
             fitted.network(k, scores=k == len(fitted.stages) - 1)
