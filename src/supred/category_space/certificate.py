@@ -24,6 +24,8 @@ from supred.numerics.eigen import eigh
 
 # Eigenvectors of each constraint that give a cut; more cuts need fewer eigenproblems.
 CUTS_PER_CONSTRAINT = 3
+# A gap is a part of the objective, or of this if rounding leaves less.
+LEAST_OBJECTIVE = 1e-300
 
 Interval = tuple[float | None, float | None]
 
@@ -264,17 +266,18 @@ def certify(
 def _certify_scaled(scatters: Scatters, W: np.ndarray, *, tol: float, max_iter: int) -> Certificate:
     point = _Stationary.of(scatters, W)
     objective = 0.5 * float(np.trace(point.M))
+    least = max(objective, LEAST_OBJECTIVE)
     rapcsak = rapcsak_eigenvalue(scatters, W)
     second = second_order_eigenvalue(scatters, W)
     leading = sum(leading_eigenpair(scatters, k)[0] for k in range(scatters.n_classes))
     free = 0.5 * leading  # the bound at Y = 0: each axis on its own
     if free - objective <= tol * objective:
-        gap = (free - objective) / objective if objective else 0.0
+        gap = (free - objective) / least
         return Certificate("rapcsak", objective, free, gap, rapcsak, None, tol, 0, second)
     bound, multipliers, n_iter = dual_bound(point, tol=tol, max_iter=max_iter)
     if free < bound:
         bound, multipliers = free, np.diag(point.M).copy()
-    gap = (bound - objective) / objective
+    gap = (bound - objective) / least
     kind = "dual" if gap <= tol else "none"
     return Certificate(kind, objective, bound, gap, rapcsak, multipliers, tol, n_iter, second)
 
