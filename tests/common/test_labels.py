@@ -5,7 +5,12 @@ import pandas as pd
 import pytest
 
 from supred import ClassConstrainedEmbedding, KernelDiscriminantAnalysis, LowDimSVC
-from supred.common.labels import check_classes, encode_labels, index_among
+from supred.common.labels import (
+    check_classes,
+    check_no_label_missing,
+    encode_labels,
+    index_among,
+)
 from tests.family import blobs
 
 LARGE = [2**60, 2**60 + 1, 2**60 + 2]
@@ -108,3 +113,11 @@ def test_masked_numbers_are_not_known():
 def test_objects_that_are_no_strings_are_refused_by_their_type(labels, kind):
     with pytest.raises(ValueError, match=f"Unknown label type: y is .* objects of type {kind}; "):
         encode_labels(labels)
+
+
+def test_the_row_of_a_missing_label_is_named_in_a_matrix_too():
+    Y = np.zeros((5, 3))
+    Y[3, 1] = np.nan
+    for labels in (Y, pd.DataFrame(Y), Y[:, 1], Y[:, 1].tolist()):
+        with pytest.raises(ValueError, match=r"y has 1 missing label.*the first in row 3;"):
+            check_no_label_missing(labels)

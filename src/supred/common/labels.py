@@ -173,10 +173,13 @@ def one_label_per_row(name: str, labels: Any, shape: tuple[int, ...]) -> np.ndar
 def check_no_label_missing(y: Any, *, name: str = "y") -> None:
     """Raise a ValueError that names the first row whose label is None or NaN."""
     check_at_hand(name, y)
-    missing = np.flatnonzero(is_missing(y))
+    marks = is_missing(y)
+    missing = np.flatnonzero(marks)
     if missing.size:
+        n_rows = (*getattr(y, "shape", ()), marks.size)[0]
+        row = missing[0] // (marks.size // n_rows)
         raise ValueError(
-            f"{name} has {missing.size} missing label(s), the first in row {missing[0]}; "
+            f"{name} has {missing.size} missing label(s), the first in row {row}; "
             "drop these rows or fill in their labels."
         )
 
