@@ -142,7 +142,7 @@ def distinct_members(X: Any, members: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """
     _, copies = distinct_rows(X)
     # As strings: while NumPy compares rows it takes an interrupt for an error of their types.
-    packed = np.packbits(members, axis=1)
+    packed = np.ascontiguousarray(np.packbits(members, axis=1))
     groups = np.unique(packed.view(f"S{packed.shape[1]}"), return_inverse=True)[1].ravel()
     keys = copies * (groups.max() + 1) + groups
     _, first, same = np.unique(keys, return_index=True, return_inverse=True)

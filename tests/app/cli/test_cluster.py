@@ -165,6 +165,19 @@ def test_small_files_that_would_take_much_memory(tmp_path, at_once, kind):
     assert pyarrow.default_memory_pool().max_memory() <= max(most, 250_000_000)
 
 
+def test_a_table_of_flags_that_grows_a_group_at_a_time_is_taken(tmp_path, at_once):
+    """All of it would be more than 64 MB and a hundred times the file; a worker has a part."""
+    n, width = 150_000, 60
+    flags = np.sort(np.arange(n) % width)[:, None] == np.arange(width)
+    table = pyarrow.table({f"x{k}": flags[:, k].astype(float) for k in range(width)})
+    table = table.append_column("y", pyarrow.array(np.arange(n) % 2))
+    parquet.write_table(table, tmp_path / "t.parquet", row_group_size=15_000)
+    assert 8 * n * width > 100 * (tmp_path / "t.parquet").stat().st_size
+    source = cluster_source(at_once, tmp_path / "t.parquet")
+    assert len(source.pieces) == 10
+    assert len(source.pieces[3].read(["x1", "y"])) == 15_000
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_file_that_is_written_anew_is_not_mixed_with_what_it_was(tmp_path, at_once, kind):
     path = tmp_path / f"t.{kind}"

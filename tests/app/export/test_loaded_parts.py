@@ -9,6 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -32,6 +33,7 @@ MODELS = {
     "axes": CategorySpace(kernel="linear", random_state=0),
     "graph": ClassConstrainedEmbedding(random_state=0),
     "linear": ClassConstrainedEmbedding(classifier="linear", random_state=0),
+    "distances": ClassConstrainedEmbedding(affinity="precomputed", random_state=0),
     "search": LowDimSVCCV(n_centers=5, max_iter=1, cv=2, Cs=(1.0,), random_state=0),
     "pipeline": make_pipeline(StandardScaler(), LowDimSVC(mapping="linear", max_iter=2)),
 }
@@ -67,8 +69,10 @@ def saved(tmp_path_factory):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # so few iterations do not converge
         for name, model in MODELS.items():
-            labels = np.where(np.arange(len(y)) % 3, y, -1) if name in ("graph", "linear") else y
-            save_model(model.fit(X, labels), folder / name)
+            few = isinstance(model, ClassConstrainedEmbedding)
+            labels = np.where(np.arange(len(y)) % 3, y, -1) if few else y
+            rows = pairwise_distances(X) if name == "distances" else X
+            save_model(model.fit(rows, labels), folder / name)
     return folder
 
 

@@ -1,6 +1,8 @@
 """Columns of Parquet files of all types: read as what they are, or not read at all."""
 
 import io
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -165,3 +167,20 @@ def test_texts_that_are_written_by_their_differences_are_not_called_damaged(tmp_
         assert part.column(0).to_pylist() == ["x", "y"] * N
     except ValueError as error:
         assert "has an encoding or a compression that is not read" in str(error)  # noqa: PT017
+
+
+def test_threads_that_share_a_reader_look_at_the_footer_once(tmp_path, monkeypatch):
+    table = pyarrow.table({f"column_{k}": np.arange(40.0) for k in range(5)})
+    parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=10)
+    reader, looks = ParquetReader(tmp_path / "rows.parquet"), []
+
+    def slow(file):
+        looks.append(file)
+        time.sleep(0.05)
+        return chunks_of(file)
+
+    monkeypatch.setattr("supred.rows.files.parquet.chunks_of", slow)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda k: list(reader.parts_of_group([0, 1, 2], k)), range(4)))
+    assert [len(part) for parts in found for part in parts] == [10] * 4
+    assert len(looks) == 1

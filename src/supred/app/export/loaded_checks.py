@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import get_tags
 
 from supred.app.export.loaded_parts import check_parts, require
 from supred.app.export.table_model import TableModel, innermost, outermost
@@ -39,7 +40,9 @@ def check_model(model: Any) -> None:
     check_parts(last)
     if isinstance(model, TableModel):
         check_table(model)
-    for values, accepted in ((NEAR, ()), (FAR, (OutOfRangeError,))):
+    pairwise = get_tags(last).input_tags.pairwise  # distances, which are not negative
+    far = tuple(value for value in FAR if value > 0 or not pairwise)
+    for values, accepted in ((NEAR, ()), (far, (OutOfRangeError,))):
         with suppress(*accepted):
             _check_answers(estimator, last, _probes(model, values))
     _check_description(last)

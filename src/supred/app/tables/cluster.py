@@ -13,6 +13,7 @@ from supred.app.tables.reading import check_growth, check_packed
 from supred.app.tables.sources import Source, Visit, matrix_of
 from supred.app.tables.table import Column, TableError
 from supred.common.arguments import listed
+from supred.common.threads import Turn
 from supred.rows.files.columns import import_pyarrow
 from supred.rows.files.locating import SUFFIXES, check_same_columns, files_of, open_reader
 from supred.rows.files.parquet import ParquetReader
@@ -82,9 +83,17 @@ class Piece:
                 return reader.layout.parse(data, self.file, first_line, places)
 
 
-@lru_cache(maxsize=64)
 def _reader(file: str, kind: str, header: bool, run: str) -> FileReader:
     """Return the reader of a file, the same for all pieces: it knows if the file is changed."""
+    with _opening:  # or each thread of a worker would open its own
+        return _opened(file, kind, header, run)
+
+
+_opening = Turn()
+
+
+@lru_cache(maxsize=64)
+def _opened(file: str, kind: str, header: bool, run: str) -> FileReader:
     return open_reader(Path(file), kind, header=header)
 
 
@@ -130,7 +139,7 @@ class ClusterSource(Source):
         ]
         check_same_columns(self.readers)
         for reader in self.readers:
-            check_packed(reader)
+            check_packed(reader, streamed=True)
         self.names = self.readers[0].column_names
         size = sum(reader.stamp[0] for reader in self.readers)
         size //= 4 * max(len(client.nthreads()), 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from supred.common.arguments import one_line
 from supred.common.files import check_opened
+from supred.common.threads import Turn
 from supred.rows.files.columns import Column, check_names, import_pyarrow, is_string
 from supred.rows.files.parquet_pages import Chunk, chunks_of, unpacked_bytes
 from supred.rows.files.readers import FileReader, most_unpacked
@@ -35,6 +36,7 @@ class ParquetReader(FileReader):
 
     def __init__(self, path: Path, title: str | None = None) -> None:
         super().__init__(path, title)
+        self._turn = Turn()  # threads of a worker share a reader, and look at its pages once
         self._chunks: list[list[Chunk]] = []
         self._places: dict[str, int] = {}  # of each column in a row group
         self._page_bytes: dict[str, int] = {}  # and what its pages take
@@ -137,7 +139,8 @@ class ParquetReader(FileReader):
             packed = [name for name in wanted if is_string(types[name])]
             looked_at = wanted if self.path.stat().st_size < LARGE_BYTES else []
             try:
-                self._look_at_pages(unchanged, packed, looked_at)
+                with self._turn:
+                    self._look_at_pages(unchanged, packed, looked_at)
             except (OSError, ValueError) as error:
                 raise self._damaged(error) from None
             for groups in self._runs(first_group, stop):

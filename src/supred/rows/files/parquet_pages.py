@@ -12,6 +12,10 @@ SHORT, LONG = 1024, 16 * 2**20
 # Kinds of values in Thrift's compact encoding.
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 DEEPEST = 20
+# The fields that are kept of a footer and of the header of a page; a footer may have many others.
+Kept = dict[int, Any]
+FOOTER: Kept = {4: {1: {3: dict.fromkeys((5, 6, 7, 9, 11))}}}
+PAGE: Kept = {2: None, 3: None, 5: {1: None}, 8: {1: None}}
 # Bytes at the end of a file: the size of the footer, and PAR1.
 END_BYTES = 8
 
@@ -38,7 +42,7 @@ def chunks_of(file: IO[bytes]) -> list[list[Chunk]]:
     size = int.from_bytes(file.read(4), "little")
     file.seek(max(n_file - END_BYTES - size, 0))
     try:
-        footer = _struct(file.read(size), 0, 0)[0]
+        footer = _struct(file.read(size), 0, 0, FOOTER)[0]
         return [[_chunk(column[3]) for column in group[1]] for group in footer[4]]
     except (IndexError, KeyError, TypeError):
         raise ValueError("its footer cannot be read") from None
@@ -61,7 +65,8 @@ def unpacked_bytes(file: IO[bytes], chunk: Chunk) -> int:
 
 
 def _chunk(parts: dict[int, Any]) -> Chunk:
-    place = min(parts[9], parts.get(11) or parts[9])
+    dictionary = parts.get(11) or 0
+    place = min(parts[9], dictionary) if dictionary > 0 else parts[9]
     chunk = Chunk(place, parts[5], parts[7], parts[6])
     if min(chunk) < 0:
         raise ValueError("its footer holds a negative size")
@@ -75,7 +80,7 @@ def _page(file: IO[bytes], place: int) -> tuple[int, int, int]:
         file.seek(place)
         data = file.read(size)
         try:
-            header, n_header = _struct(data, 0, 0)
+            header, n_header = _struct(data, 0, 0, PAGE)
             break
         except IndexError:
             if size >= LONG or len(data) < size:
@@ -90,8 +95,11 @@ def _page(file: IO[bytes], place: int) -> tuple[int, int, int]:
     return n_header + packed, unpacked, n_values
 
 
-def _struct(data: bytes, place: int, depth: int) -> tuple[dict[int, Any], int]:
-    """Return the whole numbers, structs and lists of these by the numbers of their fields."""
+def _struct(
+    data: bytes, place: int, depth: int, kept: Kept | None = None
+) -> tuple[dict[int, Any], int]:
+    """Return whole numbers, structs and lists by the numbers of their fields, if they are kept."""
+    kept = kept or {}
     if depth > DEEPEST:
         raise ValueError("structs are nested too deep")
     found: dict[int, Any] = {}
@@ -102,11 +110,13 @@ def _struct(data: bytes, place: int, depth: int) -> tuple[dict[int, Any], int]:
             field += byte >> 4
         else:
             field, place = _integer(data, place)
-        found[field], place = _value(data, place, byte & 15, depth)
+        value, place = _value(data, place, byte & 15, depth, kept.get(field))
+        if field in kept:
+            found[field] = value
     return found, place + 1
 
 
-def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
+def _value(data: bytes, place: int, kind: int, depth: int, kept: Kept | None) -> tuple[Any, int]:
     """Return a value, None where only its length matters, and the place behind it."""
     if kind in (I32, I64, I16):
         return _integer(data, place)
@@ -118,7 +128,7 @@ def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
     if kind in (BYTE, DOUBLE):
         return None, place + (8 if kind == DOUBLE else 1)
     if kind == STRUCT:
-        return _struct(data, place, depth + 1)
+        return _struct(data, place, depth + 1, kept)
     if kind in (LIST, SET):
         size, inner, place = data[place] >> 4, data[place] & 15, place + 1
         if size == 15:
@@ -126,10 +136,11 @@ def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
         inner = BYTE if inner in (TRUE, FALSE) else inner  # which take no byte as fields
         held = []
         for _ in range(size):
-            value, place = _value(data, place, inner, depth + 1)
+            value, place = _value(data, place, inner, depth + 1, kept)
             if place > len(data):
                 raise IndexError
-            held.append(value)
+            if kept is not None:
+                held.append(value)
         return held, place
     raise ValueError("a value of no known kind")
 
